@@ -52,7 +52,7 @@ export class Kernel extends RouteVerbs {
   /** Sends one request through the whole pipeline without a socket; boots the server when needed. */
   readonly inject: Inject
 
-  readonly #root = rootEntry()
+  readonly #root = rootEntry(this)
   readonly #routes: CompiledRoutes
   readonly #dispatcher: Dispatcher
   readonly #state = new LifeState()

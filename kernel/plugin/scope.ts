@@ -63,6 +63,8 @@ export interface PluginTimes {
 
 /** One phase of the life of one plugin: its `setup`, or one of its hooks. */
 export interface PluginTrace extends TraceOutcome {
+  /** The server of the plugin. */
+  readonly server: object
   /** The name of the plugin. */
   readonly plugin: string
   /** The name of the scope that it runs in; `root` for the scope of the server. */
@@ -118,7 +120,10 @@ export class PluginEntry {
 
   /** Runs one phase of its life, which diagnostics see: `setup`, or a hook. */
   trace<Result>(phase: string, work: () => Result): Result {
-    return pluginTrace.run(() => ({ plugin: this.name, scope: this.scope.name, phase }), work)
+    return pluginTrace.run(
+      () => ({ server: this.scope.server, plugin: this.name, scope: this.scope.name, phase }),
+      work,
+    )
   }
 
   /** The error for a value that this plugin threw; names the plugin, and a likely cause. */
@@ -139,17 +144,21 @@ export class Scope {
   readonly name: string
   readonly prefix: string
   readonly parent: Scope | undefined
+  readonly server: object
   readonly services: ServiceStore
   readonly middlewares: { readonly step: Step; readonly entry: PluginEntry }[] = []
   readonly hooks: HookLists = listsFor(hookNames)
   readonly plugins = new Map<string, PluginEntry>()
   errorHandler: ErrorHandler | undefined
 
-  constructor(name: string, prefix = '', parent?: Scope) {
+  /** `parent`: the scope around it, or the server of the root scope. */
+  constructor(name: string, prefix: string, parent: Scope | object) {
     this.name = name
-    this.parent = parent
-    this.prefix = parent === undefined ? prefix : prefix === '' ? parent.prefix : joinPaths(parent.prefix, prefix)
-    this.services = new ServiceStore(parent?.services)
+    this.parent = parent instanceof Scope ? parent : undefined
+    this.server = parent instanceof Scope ? parent.server : parent
+    const around = this.parent?.prefix ?? ''
+    this.prefix = prefix === '' ? around : joinPaths(around, prefix)
+    this.services = new ServiceStore(this.parent?.services)
   }
 
   /** The names of the scopes from the root to this one, `''` at the root: unique in the server, and the same in every process. */
@@ -202,8 +211,8 @@ export class Scope {
 }
 
 /** The entry at the top of a tree, for registrations on the server itself. */
-export function rootEntry(): PluginEntry {
-  return new PluginEntry({ name: 'root' }, new Scope('root'))
+export function rootEntry(server: object): PluginEntry {
+  return new PluginEntry({ name: 'root' }, new Scope('root', '', server))
 }
 
 /** `RegisterOptions` for internal use, with the place where the options were written, for messages. */

@@ -13,7 +13,7 @@ const remedy = 'register the plugin "cron" (background: { crons: […] }), or ca
 
 // Reports jobs that nothing runs, even when servers boot without this plugin.
 atEachBoot((server) => {
-  if (declarations.expected.size > 0) return
+  if (((declarations as unknown as { expected?: Set<object> }).expected?.size ?? 0) > 0) return
   reportStarted(server.logger, remedy)
   cronClasses.reportUnserved(server.logger, remedy)
 })

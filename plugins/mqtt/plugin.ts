@@ -14,7 +14,8 @@ const remedy = 'register the plugin "mqtt" (background: { mqtt: { connect: { …
 
 // Also reports from servers without this plugin.
 atEachBoot((server) => {
-  if (declarations.expected.size === 0) mqttClasses.reportUnserved(server.logger, remedy)
+  if (((declarations as unknown as { expected?: Set<object> }).expected?.size ?? 0) === 0)
+    mqttClasses.reportUnserved(server.logger, remedy)
 })
 
 /**

@@ -1,13 +1,15 @@
 import { QueueConfigurationError } from './errors.ts'
 import { type QueueConfig, type QueueConfigSettings, queueConfigOptions } from './options.ts'
 
-/** The configuration, and whether it came from a server. */
-let current: { readonly config: QueueConfigSettings; readonly ofServer: boolean } | undefined
+/** The configuration of this process: that of scripts, and of every server without one of its own. */
+let ofProcess: QueueConfigSettings | undefined
+/** How many servers have one of their own. */
+let ofServers = 0
 
 /**
  * Configures the queues of this process: settings by kind of queue, once, at start-up.
  *
- * The server option `background.queues.config` does the same, until every server with queues has closed.
+ * The server option `background.queues.config` configures the queues of that server alone.
  *
  * @throws QueueConfigurationError the second time; OptionError for invalid settings.
  * @example
@@ -16,29 +18,35 @@ let current: { readonly config: QueueConfigSettings; readonly ofServer: boolean 
  * })
  */
 export function defineQueueConfiguration(config: QueueConfig): void {
-  configure(queueConfigOptions.parse(config, 'queues.config'), false)
+  const read = queueConfigOptions.parse(config, 'queues.config')
+  refuseSecond(ofProcess !== undefined || ofServers > 0)
+  ofProcess = read
 }
 
-/** The configuration of a server applies until the last server with queues has closed, because others may use them as well. */
-export function configure(config: QueueConfigSettings, ofServer: boolean): void {
-  if (current !== undefined) {
-    const until = current.ofServer
-      ? 'It stays in effect until every server with queues has closed'
-      : 'QueueService.stop() clears it'
-    throw QueueConfigurationError(
-      `the queues of this process are already configured. Call defineQueueConfiguration once, or give one server background.queues.config. ${until}`,
-    )
-  }
-  current = { config, ofServer }
+/** Checks that a server may have a configuration of its own; returns the function that ends this. */
+export function configureServer(): () => void {
+  refuseSecond(ofProcess !== undefined)
+  ofServers++
+  return () => void ofServers--
 }
 
-const unconfigured = queueConfigOptions.parse({}, 'queues.config')
-
-export function queueConfig(): QueueConfigSettings {
-  return current?.config ?? unconfigured
+function refuseSecond(isConfigured: boolean): void {
+  if (!isConfigured) return
+  const until = ofProcess === undefined ? 'until that server has closed' : 'until QueueService.stop()'
+  throw QueueConfigurationError(
+    `the queues are already configured, ${until}. Call defineQueueConfiguration once, or give each server background.queues.config`,
+  )
 }
 
-/** Removes the configuration of servers, when no server uses it any more, or the one of a script. */
-export function forgetConfiguration(ofScript?: QueueConfigSettings): void {
-  if (current?.ofServer || current?.config === ofScript) current = undefined
+/** Read when it is first needed, as it may come from the environment. */
+let unconfigured: QueueConfigSettings | undefined
+
+export function processConfig(): QueueConfigSettings {
+  if (ofProcess !== undefined) return ofProcess
+  unconfigured ??= queueConfigOptions.parse({}, 'queues.config')
+  return unconfigured
+}
+
+export function forgetProcessConfig(): void {
+  ofProcess = undefined
 }

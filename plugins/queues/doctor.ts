@@ -1,39 +1,43 @@
-import { type DoctorCheck, missingPackage, productionWarning } from '../shared/doctor/check.ts'
+import { type DoctorCheck, type DoctorInput, missingPackage, productionWarning } from '../shared/doctor/check.ts'
 import { postgresClock } from '../shared/doctor/postgres.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
-import { queueConfig } from './config.ts'
-import { driverOf, isConfigured } from './engines.ts'
+import type { Engines } from './engines.ts'
 import type { queuesOptions } from './options.ts'
-import { allQueues, declaredQueues } from './queue.ts'
+import { allQueues, type DeclaredQueue } from './registry.ts'
 
-const has = (kind: string) => allQueues().some((queue) => queue.kind === kind)
+const enginesOf = ({ services }: DoctorInput): Engines => services.queues!.engines
+/** The queues with their engines in this server. */
+const queuesIn = (input: DoctorInput) => allQueues().map((one) => enginesOf(input).resolve<DeclaredQueue>(one))
+const has = (input: DoctorInput, kind: string) => queuesIn(input).some((queue) => queue.kind === kind)
 
 export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = [
-  productionWarning('queues.memory', () =>
-    allQueues()
+  productionWarning('queues.memory', (input) =>
+    queuesIn(input)
       .filter(({ kind }) => kind === 'memory')
       .map(({ name }) => ({
         problem: `the queue "${name}" is in memory: what waits in it is lost when the process ends`,
-        remedy: 'Make it one of an engine: bullmqQueue, pgbossQueue or sqsQueue',
+        remedy:
+          'Put it on an engine: background: { queues: { config: { queues: { default: "bullmq" } } } }, or QUEUE_ENGINE=bullmq; a memoryQueue has to become a queue() first',
       })),
   ),
   {
     code: 'queues.not-configured',
     level: 'error',
     // The boot configures the queues: if it has failed, none is configured.
-    find: ({ booted }) =>
-      allQueues()
-        .filter((queue) => booted && !isConfigured(queue))
+    find: (input) =>
+      queuesIn(input)
+        .filter((queue) => input.booted && !enginesOf(input).isConfigured(queue))
         .map(({ name, kind }) => ({
           problem: `the queue "${name}" is one of ${kind}, which is not configured`,
           remedy: `Configure it: background: { queues: { config: { ${kind}: { … } } } }`,
         })),
   },
   ...(['bullmq', 'pgboss', 'sqs'] as const).map((kind) =>
-    missingPackage(async () => {
-      const queue = declaredQueues().find((one) => one.kind === kind)
-      return queue && driverOf(queue, queue.name)
+    missingPackage(async (input) => {
+      const engines = enginesOf(input)
+      const queue = queuesIn(input).find((one) => one.kind === kind && engines.isConfigured(one))
+      return queue && engines.driverOf(queue, queue.name)
     }),
   ),
   {
@@ -49,15 +53,15 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
   },
   ...redisChecks<SettingsOf<typeof queuesOptions>>(
     'a queue of BullMQ (bullmqQueue)',
-    () => {
-      const { bullmq } = queueConfig()
-      return bullmq !== undefined && has('bullmq') ? { address: bullmq.connection } : undefined
+    (input) => {
+      const { bullmq } = enginesOf(input).config
+      return bullmq !== undefined && has(input, 'bullmq') ? { address: bullmq.connection } : undefined
     },
     { code: 'queues.redis-evicts', level: 'error', what: 'messages' },
   ),
-  postgresClock('a queue of pg-boss (pgbossQueue)', () => {
-    const { pgboss } = queueConfig()
-    if (pgboss === undefined || !has('pgboss')) return undefined
+  postgresClock('a queue of pg-boss (pgbossQueue)', (input) => {
+    const { pgboss } = enginesOf(input).config
+    if (pgboss === undefined || !has(input, 'pgboss')) return undefined
     const { ssl, connectionString: url, options } = pgboss
     return { address: { url, ...(ssl !== undefined && { ssl }), ...options } }
   }),

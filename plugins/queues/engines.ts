@@ -3,7 +3,7 @@ import { lineLogger } from '../shared/logging/logger.ts'
 import { addressOf, shownAddress } from '../shared/stores/address.ts'
 import { isUnreachable } from '../shared/stores/unreachable.ts'
 import { memoizedIn } from '../shared/values/memoize.ts'
-import { queueConfig } from './config.ts'
+import { processConfig } from './config.ts'
 import { redisAddress } from './drivers/bullmq-connection.ts'
 import type { DriverHost, QueueDriver } from './drivers/contract.ts'
 import { customDriver, type GenericPubSub } from './drivers/custom.ts'
@@ -18,7 +18,7 @@ import {
 
 type Driver = QueueDriver<object>
 
-/** A built-in kind of engine. */
+/** A built-in kind of engine outside of the process. */
 interface Kind {
   /** Imports the modules that only this kind needs. */
   load(config: QueueConfigSettings, host: DriverHost): Promise<Driver>
@@ -27,7 +27,6 @@ interface Kind {
 }
 
 const kinds = {
-  memory: { load: async () => memory as Driver, backend: () => ['memory', ''] },
   bullmq: {
     load: async (config, host) => (await import('./drivers/bullmq.ts')).BullmqDriver.load(config.bullmq!, host),
     backend: ({ bullmq }) => [
@@ -51,12 +50,6 @@ const kinds = {
   },
 } satisfies Record<string, Kind>
 
-export type QueueKind = keyof typeof kinds
-const isKind = (kind: string): kind is QueueKind => Object.hasOwn(kinds, kind)
-
-/** Messages in memory outlive a configuration, like those of an engine. */
-export const memory = new MemoryDriver(() => queueConfig().memory.maxSize)
-
 /** The engine of a queue. */
 export interface EngineRef {
   /** A kind, or the name of a custom engine. */
@@ -64,129 +57,143 @@ export interface EngineRef {
   readonly pubsub: GenericPubSub | undefined
 }
 
-const loggers: Logger[] = []
-let fallback: Logger | undefined
-
-/** The logger for the queues of this process: the one of the newest open server, otherwise standard error. */
-export function queueLog(): Logger {
-  fallback ??= lineLogger()
-  return loggers.at(-1) ?? fallback
-}
-
-/** Makes a server's logger the one for the queues until the returned function is called. */
-export function logTo(logger: Logger): () => void {
-  loggers.push(logger)
-  return () => void loggers.splice(loggers.lastIndexOf(logger), 1)
-}
-
-const open = new Map<unknown, Promise<Driver>>()
-
-/** The driver of an engine: one in a process, loaded when it is first used. */
-export function driverOf({ kind, pubsub }: EngineRef, queue: string): Promise<Driver> {
-  return memoizedIn(open, pubsub ?? kind, () => load(kind, pubsub, queue))
-}
-
-async function load(kind: string, pubsub: GenericPubSub | undefined, queue: string): Promise<Driver> {
-  const host = hostOf(kind)
-  if (pubsub !== undefined) return customDriver(pubsub, host)
-  if (settingsOf(kind) === undefined) throw QueueNotConfiguredError(queue, kind)
-  return (kinds[kind as QueueKind] as Kind).load(queueConfig(), host)
-}
+/** A queue as it was declared: without an engine, the configuration decides. */
+export type Unresolved<Queue extends EngineRef> = Omit<Queue, 'kind'> & { readonly kind: string | undefined }
 
 /** Milliseconds without a failure before an engine counts as available again: its connections come back one by one. */
 const settled = 1000
 
-/** The unavailable engines, with their last errors. */
-const away = new Map<string, unknown>()
-
-/** Reports once that an engine is unavailable, and once that it is back. */
-function hostOf(kind: string): DriverHost {
-  away.delete(kind)
-  let returning: Timer | undefined
-  const back = () => {
-    returning = undefined
-    away.delete(kind)
-    queueLog().warn({ queues: kind }, `the queues of "${kind}" continue: their engine works again`)
-  }
-  return {
-    up() {
-      if (!away.has(kind) || returning !== undefined) return
-      returning = systemClock.setTimeout(back, settled)
-      returning.unref()
-    },
-    down(error) {
-      systemClock.clear(returning)
-      returning = undefined
-      if (!away.has(kind))
-        queueLog().warn({ queues: kind, err: error }, `the queues of "${kind}" are stopped: their engine does not work`)
-      away.set(kind, error)
-    },
-    warn: (message, error) => queueLog().warn({ queues: kind, err: error }, message),
-  }
-}
-
-/** Whether there is an engine to reach: this process does not use one without configuration. */
-export function isConfigured({ kind, pubsub }: EngineRef): boolean {
-  return pubsub !== undefined || settingsOf(kind) !== undefined
-}
-
-/** Ignores inherited members: a custom engine may have the name of one. */
-function settingsOf(kind: string): OwnEngineSettings | undefined {
-  const config = queueConfig()
-  return Object.hasOwn(config, kind) ? config[kind] : undefined
-}
-
-export function errorHandlerOf({ kind }: EngineRef): QueueErrorHandler | undefined {
-  return settingsOf(kind)?.errorHandler
-}
-
 const never = new AbortController().signal
 
-/**
- * Asks an engine, within its `publishTimeout`: BullMQ by itself would wait for ever.
- *
- * @throws QueueUnavailableError (as a rejection) when it cannot be reached; its refusals reject unchanged.
- */
-export async function ask<Result>(
-  engine: EngineRef,
-  queue: string,
-  question: (driver: Driver, signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const driver = await driverOf(engine, queue)
-  // A timer and an abort controller took a third of the time of a message in memory.
-  if (driver.isLocal === true) return question(driver, never)
-  const { publishTimeout } = settingsOf(engine.kind) ?? ownEngineDefaults
-  const tooLate = new AbortController()
-  const late = () => {
-    tooLate.abort()
-    // The reason why it does not connect: a wrong password, for example.
-    const cause = away.get(engine.kind)
-    const why = isFrameworkError(cause) ? `: ${cause.message}` : ''
-    const error = unavailable(engine, queue, `did not respond within ${publishTimeout} ms${why}`)
-    throw cause === undefined ? error : Object.assign(error, { cause })
+/** The engines of one server, or of a script. Each is loaded when it is first used, and opened again if it is used after they were closed. */
+export class Engines {
+  readonly memory = new MemoryDriver(() => this.config.memory.maxSize)
+  /** The server; `undefined` for a script. */
+  server: object | undefined
+  /** The configuration of the server; without one, that of the process applies. */
+  ownConfig: QueueConfigSettings | undefined
+  #log: Logger | undefined
+  readonly #open = new Map<unknown, Promise<Driver>>()
+  /** The unavailable engines, with their last errors. */
+  readonly #away = new Map<string, unknown>()
+
+  get config(): QueueConfigSettings {
+    return this.ownConfig ?? processConfig()
   }
-  try {
-    return await within(question(driver, tooLate.signal), publishTimeout, late, systemClock)
-  } catch (error) {
-    if (isFrameworkError(error) || !isUnreachable(error)) throw error
-    throw Object.assign(unavailable(engine, queue, 'does not respond'), { cause: error })
+
+  /** The logger of the server; in a script, standard error. */
+  get log(): Logger {
+    this.#log ??= lineLogger()
+    return this.#log
   }
-}
 
-function unavailable({ kind }: EngineRef, queue: string, why: string): Error {
-  const [name, remedy] = isKind(kind)
-    ? (kinds[kind] as Kind).backend(queueConfig())
-    : [`its engine "${kind}"`, 'Check that engine']
-  return QueueUnavailableError(queue, name, why, remedy)
-}
+  set log(logger: Logger) {
+    this.#log = logger
+  }
 
-/** Closes every engine; one that is used later is opened again. */
-export async function closeEngines(): Promise<void> {
-  const all = [...open.values()]
-  open.clear()
-  await Promise.all(all.map((driver) => driver.then((one) => one.close()).catch(ignore)))
-}
+  /** A queue with its engine. */
+  resolve<Queue extends EngineRef & { readonly name: string }>(queue: Unresolved<Queue>): Queue {
+    if (queue.kind !== undefined) return queue as Queue
+    const { default: usual, ...named } = this.config.queues
+    const kind = (Object.hasOwn(named, queue.name as string) ? named[queue.name as string] : undefined) ?? usual
+    return { ...queue, kind, pubsub: this.#settingsOf(kind)?.pubsub } as unknown as Queue
+  }
 
-function ignore(error: unknown): void {
-  queueLog().debug({ err: error }, 'an engine of queues did not close cleanly')
+  driverOf({ kind, pubsub }: EngineRef, queue: string): Promise<Driver> {
+    return memoizedIn(this.#open, pubsub ?? kind, () => this.#load(kind, pubsub, queue))
+  }
+
+  async #load(kind: string, pubsub: GenericPubSub | undefined, queue: string): Promise<Driver> {
+    const host = this.#hostOf(kind)
+    if (pubsub !== undefined) return customDriver(pubsub, host)
+    if (kind === 'memory') return this.memory as Driver
+    if (this.#settingsOf(kind) === undefined) throw QueueNotConfiguredError(queue, kind)
+    return (kinds[kind as keyof typeof kinds] as Kind).load(this.config, host)
+  }
+
+  /** Reports once that an engine is unavailable, and once that it is back. */
+  #hostOf(kind: string): DriverHost {
+    const away = this.#away
+    away.delete(kind)
+    let returning: Timer | undefined
+    const back = () => {
+      returning = undefined
+      away.delete(kind)
+      this.log.warn({ queues: kind }, `the queues of "${kind}" continue: their engine works again`)
+    }
+    return {
+      up() {
+        if (!away.has(kind) || returning !== undefined) return
+        returning = systemClock.setTimeout(back, settled)
+        returning.unref()
+      },
+      down: (error) => {
+        systemClock.clear(returning)
+        returning = undefined
+        if (!away.has(kind))
+          this.log.warn({ queues: kind, err: error }, `the queues of "${kind}" are stopped: their engine does not work`)
+        away.set(kind, error)
+      },
+      warn: (message, error) => this.log.warn({ queues: kind, err: error }, message),
+    }
+  }
+
+  /** Whether there is an engine to reach: none is used without configuration. */
+  isConfigured({ kind, pubsub }: EngineRef): boolean {
+    return pubsub !== undefined || this.#settingsOf(kind) !== undefined
+  }
+
+  /** Ignores inherited members: a custom engine may have the name of one. */
+  #settingsOf(kind: string): (OwnEngineSettings & { readonly pubsub?: GenericPubSub }) | undefined {
+    return Object.hasOwn(this.config, kind) ? (this.config[kind] as OwnEngineSettings) : undefined
+  }
+
+  errorHandlerOf({ kind }: EngineRef): QueueErrorHandler | undefined {
+    return this.#settingsOf(kind)?.errorHandler
+  }
+
+  /**
+   * Asks an engine, within its `publishTimeout`: BullMQ by itself would wait for ever.
+   *
+   * @throws QueueUnavailableError (as a rejection) when it cannot be reached; its refusals reject unchanged.
+   */
+  async ask<Result>(
+    engine: EngineRef,
+    queue: string,
+    question: (driver: Driver, signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const driver = await this.driverOf(engine, queue)
+    // A timer and an abort controller took a third of the time of a message in memory.
+    if (driver.isLocal === true) return question(driver, never)
+    const { publishTimeout } = this.#settingsOf(engine.kind) ?? ownEngineDefaults
+    const tooLate = new AbortController()
+    const late = () => {
+      tooLate.abort()
+      // The reason why it does not connect: a wrong password, for example.
+      const cause = this.#away.get(engine.kind)
+      const why = isFrameworkError(cause) ? `: ${cause.message}` : ''
+      const error = this.#unavailable(engine, queue, `did not respond within ${publishTimeout} ms${why}`)
+      throw cause === undefined ? error : Object.assign(error, { cause })
+    }
+    try {
+      return await within(question(driver, tooLate.signal), publishTimeout, late, systemClock)
+    } catch (error) {
+      if (isFrameworkError(error) || !isUnreachable(error)) throw error
+      throw Object.assign(this.#unavailable(engine, queue, 'does not respond'), { cause: error })
+    }
+  }
+
+  #unavailable({ kind }: EngineRef, queue: string, why: string): Error {
+    const [name, remedy] = Object.hasOwn(kinds, kind)
+      ? (kinds[kind as keyof typeof kinds] as Kind).backend(this.config)
+      : [`its engine "${kind}"`, 'Check that engine']
+    return QueueUnavailableError(queue, name, why, remedy)
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.#open.values()]
+    this.#open.clear()
+    const ignore = (error: unknown) => this.log.debug({ err: error }, 'an engine of queues did not close cleanly')
+    await Promise.all(all.map((driver) => driver.then((one) => one.close()).catch(ignore)))
+  }
 }

@@ -35,6 +35,15 @@ export const {
     `${failed} of ${all} messages for the queue "${queue}" were refused: ${why}. The others are published; \`ids\` of this error lists them`,
 })
 
+export const { QueueServerError, QueueExpiredError, QueueVersionError, QueueOperationError } = defineErrors({
+  QueueServerError: (queue: string) =>
+    `the queue "${queue}" has no place in this server: it has no plugin "queues", or has not booted. Give it background: { queues: { … } }, and await server.ready()`,
+  QueueExpiredError: (queue: string) =>
+    `the message of the queue "${queue}" was not handled within its expireIn, and is given up`,
+  QueueVersionError: (queue: string, why: string) => `a message of the queue "${queue}" ${why}`,
+  QueueOperationError: (why: string) => why,
+})
+
 export const { QueueHandlerError } = defineErrors({
   QueueHandlerError: (queue: string, why: string) => `the queue "${queue}": ${why}`,
 })

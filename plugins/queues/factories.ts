@@ -2,23 +2,31 @@ import { OptionError, quoted } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
 import type { DeadMessage } from './drivers/memory.ts'
-import { ask, memory } from './engines.ts'
 import { ownKinds } from './options.ts'
 import {
   type BullmqPublishOptions,
+  defaultNames,
   type MemoryPublishOptions,
   type PgbossPublishOptions,
-  publishOptions,
+  type PublishOptions,
   type SqsPublishOptions,
 } from './publish-options.ts'
 import { Queue } from './queue.ts'
 import type { PayloadSchema, PublishedBy, ReceivedBy } from './schema.ts'
+import type { UpgradePayload } from './subscription.ts'
 
-/** Options of every function that creates a queue. */
+/** The options of a queue that are not about its messages. */
 export interface QueueOptions<Schema extends PayloadSchema = PayloadSchema> {
   /** Checks payloads when they are published, and again before a handler receives them. */
   schema?: Schema
+  /** The version of the payloads, raised when their form changes. A process that knows only earlier versions leaves the message to a newer one. Default 1. */
+  version?: number
+  /** Makes a payload of this version from one of the version `from`, before it is checked. */
+  upgrade?: UpgradePayload
 }
+
+/** Options for the messages of a queue that have no others. */
+type Defaults<Options> = Omit<Options, 'id' | 'repeat' | 'client' | 'MessageDeduplicationId'>
 
 /** A queue in the memory of this process, with helpers for tests. */
 export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, MemoryPublishOptions, Received> {
@@ -28,33 +36,42 @@ export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, Mem
    * @throws QueueIdleError (as a rejection) when there are messages and no active subscriber.
    */
   drained(): Promise<void> {
-    return memory.drained(this.name)
+    return this.engines.memory.drained(this.name)
   }
 
   /** Messages that were given up, oldest first; the last 1000 are kept. */
   get dead(): readonly DeadMessage[] {
-    return memory.dead(this.name)
+    return this.engines.memory.dead(this.name)
   }
 
   /** Removes waiting, delayed and failed messages; its subscribers stay. */
   clear(): void {
-    memory.topic(this.name).clear()
+    this.engines.memory.topic(this.name).remove(() => true)
   }
 }
 
-/** A queue in Redis. */
-export class BullmqQueue<Payload, Received = Payload> extends Queue<Payload, BullmqPublishOptions, Received> {
-  /** Ends the repetition that was published with `repeat` and this key; returns whether there was one. */
-  stopRepeat(key: string): Promise<boolean> {
-    return ask(
-      { kind: this.kind, pubsub: undefined },
-      this.name,
-      async (driver, signal) => (await driver.stopRepeat?.(this.name, key, signal)) ?? false,
-    )
+/** The check for the options of a queue, by its engine. */
+function optionsOf(kind: string | undefined) {
+  const own = {
+    schema: option.value<PayloadSchema>('a schema'),
+    version: option.int({ min: 1 }).default(1),
+    upgrade: option.fn<UpgradePayload>('a function (payload, from) => payload'),
   }
+  const defaults = defaultNames(kind)
+  const known = [...Object.keys(own), ...defaults]
+  return option
+    .shape(own, (name, given, place) => (defaults.includes(name) ? given : void place.unknown(name, known)))
+    .into(({ schema, version, upgrade, ...rest }, place) => {
+      if (version > 1 && upgrade === undefined)
+        place
+          .in('upgrade')
+          .wrong(
+            undefined,
+            `a function (payload, from) => payload that makes payloads of version ${version} from earlier ones`,
+          )
+      return { schema, version, upgrade, defaults: rest }
+    })
 }
-
-const queueOptions = option.shape({ schema: option.value<PayloadSchema>('a schema') }).typed<QueueOptions>()
 
 /** The names that engines accept, what they take, and the engine for the message. */
 const names: { readonly [kind: string]: readonly [RegExp, takes: string, engine: string] } = {
@@ -64,12 +81,32 @@ const names: { readonly [kind: string]: readonly [RegExp, takes: string, engine:
   pgboss: [/^[\w./-]+$/, 'letters, digits, "_", "-", "." and "/", and not "constructor" or the like', 'pg-boss'],
 }
 
-function definition(name: string, kind: keyof typeof publishOptions, options: QueueOptions | undefined) {
-  const [pattern, takes, engine] = names[kind] ?? []
+function definition(name: string, kind: string | undefined, options: object | undefined) {
+  const [pattern, takes, engine] = names[kind ?? ''] ?? []
   if (pattern?.test(name) === false || (kind === 'pgboss' && name in Object.prototype))
     throw OptionError(`the name of a queue of ${engine}`, quoted(name), takes!)
-  const { schema } = queueOptions.parse(options, `${kind}Queue`)
-  return { name, kind, schema, publishOptions: publishOptions[kind] }
+  return { name, kind, ...optionsOf(kind).parse(options as never, kind === undefined ? 'queue' : `${kind}Queue`) }
+}
+
+/**
+ * A queue whose engine the configuration names: `queues: { default: 'pgboss', orders: 'bullmq' }`, or the variable `QUEUE_ENGINE`. Without
+ * either, it is in the memory of the process, for development and tests.
+ *
+ * Its options, and those of `publish`, have one meaning on every engine; one that the engine cannot have is an error at the start of the server.
+ *
+ * @throws OptionError
+ * @example
+ * const orders = queue<{ book: number }>('orders', { attempts: 5, backoff: { type: 'exponential', delay: 1000, jitter: 0.5 } })
+ * await orders.subscribe(({ book }) => console.log(book))
+ * await orders.publish({ book: 1 }, { delay: 60_000, id: 'order-1' })
+ */
+export function queue<const Schema extends object>(
+  name: string,
+  options: QueueOptions<Schema> & { schema: Schema } & Defaults<PublishOptions>,
+): Queue<PublishedBy<Schema>, PublishOptions, ReceivedBy<Schema>>
+export function queue<Payload>(name: string, options?: QueueOptions & Defaults<PublishOptions>): Queue<Payload>
+export function queue(name: string, options?: object): Queue<unknown> {
+  return new Queue(definition(name, undefined, options))
 }
 
 /**
@@ -84,10 +121,13 @@ function definition(name: string, kind: keyof typeof publishOptions, options: Qu
  */
 export function memoryQueue<const Schema extends object>(
   name: string,
-  options: { schema: Schema },
+  options: QueueOptions<Schema> & { schema: Schema } & Defaults<MemoryPublishOptions>,
 ): MemoryQueue<PublishedBy<Schema>, ReceivedBy<Schema>>
-export function memoryQueue<Payload>(name: string, options?: QueueOptions): MemoryQueue<Payload>
-export function memoryQueue(name: string, options?: QueueOptions): MemoryQueue<unknown> {
+export function memoryQueue<Payload>(
+  name: string,
+  options?: QueueOptions & Defaults<MemoryPublishOptions>,
+): MemoryQueue<Payload>
+export function memoryQueue(name: string, options?: object): MemoryQueue<unknown> {
   return new MemoryQueue(definition(name, 'memory', options))
 }
 
@@ -100,11 +140,14 @@ export function memoryQueue(name: string, options?: QueueOptions): MemoryQueue<u
  */
 export function bullmqQueue<const Schema extends object>(
   name: string,
-  options: { schema: Schema },
-): BullmqQueue<PublishedBy<Schema>, ReceivedBy<Schema>>
-export function bullmqQueue<Payload>(name: string, options?: QueueOptions): BullmqQueue<Payload>
-export function bullmqQueue(name: string, options?: QueueOptions): BullmqQueue<unknown> {
-  return new BullmqQueue(definition(name, 'bullmq', options))
+  options: QueueOptions<Schema> & { schema: Schema } & Defaults<BullmqPublishOptions>,
+): Queue<PublishedBy<Schema>, BullmqPublishOptions, ReceivedBy<Schema>>
+export function bullmqQueue<Payload>(
+  name: string,
+  options?: QueueOptions & Defaults<BullmqPublishOptions>,
+): Queue<Payload, BullmqPublishOptions>
+export function bullmqQueue(name: string, options?: object): Queue<unknown, BullmqPublishOptions> {
+  return new Queue(definition(name, 'bullmq', options))
 }
 
 /**
@@ -116,10 +159,13 @@ export function bullmqQueue(name: string, options?: QueueOptions): BullmqQueue<u
  */
 export function pgbossQueue<const Schema extends object>(
   name: string,
-  options: { schema: Schema },
+  options: QueueOptions<Schema> & { schema: Schema } & Defaults<PgbossPublishOptions>,
 ): Queue<PublishedBy<Schema>, PgbossPublishOptions, ReceivedBy<Schema>>
-export function pgbossQueue<Payload>(name: string, options?: QueueOptions): Queue<Payload, PgbossPublishOptions>
-export function pgbossQueue(name: string, options?: QueueOptions): Queue<unknown, PgbossPublishOptions> {
+export function pgbossQueue<Payload>(
+  name: string,
+  options?: QueueOptions & Defaults<PgbossPublishOptions>,
+): Queue<Payload, PgbossPublishOptions>
+export function pgbossQueue(name: string, options?: object): Queue<unknown, PgbossPublishOptions> {
   return new Queue(definition(name, 'pgboss', options))
 }
 
@@ -132,10 +178,13 @@ export function pgbossQueue(name: string, options?: QueueOptions): Queue<unknown
  */
 export function sqsQueue<const Schema extends object>(
   name: string,
-  options: { schema: Schema },
+  options: QueueOptions<Schema> & { schema: Schema } & Defaults<SqsPublishOptions>,
 ): Queue<PublishedBy<Schema>, SqsPublishOptions, ReceivedBy<Schema>>
-export function sqsQueue<Payload>(name: string, options?: QueueOptions): Queue<Payload, SqsPublishOptions>
-export function sqsQueue(name: string, options?: QueueOptions): Queue<unknown, SqsPublishOptions> {
+export function sqsQueue<Payload>(
+  name: string,
+  options?: QueueOptions & Defaults<SqsPublishOptions>,
+): Queue<Payload, SqsPublishOptions>
+export function sqsQueue(name: string, options?: object): Queue<unknown, SqsPublishOptions> {
   return new Queue(definition(name, 'sqs', options))
 }
 
@@ -160,5 +209,5 @@ export function createQueue<Payload, Options extends object = object>(
   }
   const kind = pubsub.name ?? name
   ownKinds.add(kind)
-  return new Queue({ name, kind, pubsub: pubsub as GenericPubSub })
+  return new Queue({ name, kind, pubsub: pubsub as GenericPubSub, isForeign: true })
 }

@@ -1,13 +1,17 @@
 import type { InspectorPanel } from '../shared/development/panels.ts'
 import type { DeadMessage } from './drivers/memory.ts'
-import { memory } from './engines.ts'
-import { type DeclaredQueue, declaredQueues } from './queue.ts'
+import type { DeclaredQueue } from './registry.ts'
+import type { QueueService } from './service.ts'
 
 /** The dead letters of the queues in memory; the other engines have tools of their own. */
-function deadLetters(): { readonly id: string; readonly queue: DeclaredQueue; readonly message: DeadMessage }[] {
-  const queues = declaredQueues().filter(({ kind }) => kind === 'memory')
+function deadLetters(
+  service: QueueService,
+): { readonly id: string; readonly queue: DeclaredQueue; readonly message: DeadMessage }[] {
+  const queues = service.declared().filter(({ kind }) => kind === 'memory')
   const all = queues.flatMap((queue) =>
-    memory.dead(queue.name).map((message) => ({ id: JSON.stringify([queue.name, message.id]), queue, message })),
+    service.engines.memory
+      .dead(queue.name)
+      .map((message) => ({ id: JSON.stringify([queue.name, message.id]), queue, message })),
   )
   return all.reverse()
 }
@@ -28,8 +32,8 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'Dead letters',
     columns: ['Queue', 'Message', 'Attempts', 'Error', 'Payload'],
-    rows: (_services, limit) =>
-      deadLetters()
+    rows: (services, limit) =>
+      deadLetters(services.get('queues'))
         .slice(0, limit)
         .map(({ id, queue, message: { id: name, attempts, error, payload } }) => ({
           id,
@@ -39,10 +43,10 @@ export const panels: readonly InspectorPanel[] = [
       {
         name: 'Publish again',
         confirm: 'Publish this message once more?',
-        async run(_services, id) {
-          const found = deadLetters().find((one) => one.id === id)
+        async run(services, id) {
+          const found = deadLetters(services.get('queues')).find((one) => one.id === id)
           if (found === undefined) throw new Error('this message no longer exists')
-          const made = await found.queue.queue.publish(found.message.payload)
+          const made = await found.queue.publish(found.message.payload)
           return `Published as ${made.id}.`
         },
       },

@@ -4,6 +4,7 @@ import { foreignOption } from '../shared/options/foreign-options.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { addressOption } from '../shared/stores/address.ts'
 import { type RedisAddress, redisOptions, redisUrl } from '../shared/stores/redis.ts'
+import type { GenericPubSub } from './drivers/custom.ts'
 
 /** A failed attempt, for error handlers. */
 export interface QueueFailure {
@@ -90,8 +91,17 @@ export interface SqsConfig extends QueueSettings {
   retryDelay?: number
 }
 
+/** Which engine each queue is on that names none: `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of one of your own in the configuration. */
+export interface QueueEngines {
+  /** The engine of the others. Default: the variable `QUEUE_ENGINE` of the environment, else `'memory'`. */
+  readonly default?: string
+  readonly [queue: string]: string | undefined
+}
+
 /** The argument of `defineQueueConfiguration`: settings by kind of queue, or by the name of a custom one. */
 export interface QueueConfig {
+  /** Which engine each queue of `queue(name)` is on. */
+  readonly queues?: QueueEngines
   /** Settings of queues in the memory of the process. */
   readonly memory?: MemoryQueueConfig
   /** Settings of queues in Redis. */
@@ -154,7 +164,19 @@ const sqs = option.shape({
   retryDelay: option.int({ min: 0, max: 43_200, unit: 'seconds' }).default(0),
 })
 
-const kinds = { memory, bullmq: bullmq.optional(), pgboss: pgboss.optional(), sqs: sqs.optional() }
+const engineName = option.name()
+const engines = option.shape({ default: engineName.env('QUEUE_ENGINE').default('memory') }, (name, given, place) =>
+  engineName.read(given as string, place.in(name)),
+)
+
+const external = { bullmq, pgboss, sqs }
+const kinds = {
+  queues: engines.default({}),
+  memory,
+  bullmq: bullmq.optional(),
+  pgboss: pgboss.optional(),
+  sqs: sqs.optional(),
+}
 
 /** Names of custom engines that have a queue. */
 export const ownKinds = new Set<string>()
@@ -166,8 +188,12 @@ const engineObject = option.shape(shared, () => undefined)
 const isEngine = (given: unknown) =>
   ['publish', 'subscribe', 'unsubscribe'].every((method) => typeof Object(given)[method] === 'function')
 
-function readOwn(name: string, given: unknown, place: OptionPlace): OwnEngineSettings | undefined {
-  if (isEngine(given)) return engineObject.read(given, place.in(name))
+function readOwn(
+  name: string,
+  given: unknown,
+  place: OptionPlace,
+): (OwnEngineSettings & { readonly pubsub?: GenericPubSub }) | undefined {
+  if (isEngine(given)) return { ...engineObject.read(given as never, place.in(name)), pubsub: given as GenericPubSub }
   const known = Object.keys(kinds)
   if (!ownKinds.has(name) && nearest(name, known) !== undefined) return void place.unknown(name, known)
   return ownEngine.read(given, place.in(name))
@@ -176,6 +202,22 @@ function readOwn(name: string, given: unknown, place: OptionPlace): OwnEngineSet
 export const queueConfigOptions = option
   .shape(kinds, readOwn)
   .says(`an object with ${Object.keys(kinds).join(', ')}, or the name of an engine of your own`)
+  .into((config, place) => {
+    const added: Record<string, object> = {}
+    for (const [queue, kind] of Object.entries(config.queues)) {
+      if (kind === undefined || Object.hasOwn(config, kind)) continue
+      const known = Object.keys(external)
+      // A variable of the environment can name an engine whose address is in the environment as well.
+      if (Object.hasOwn(external, kind))
+        added[kind] = external[kind as keyof typeof external].parse({}, place.in(kind).path)
+      else
+        place
+          .in('queues')
+          .in(queue)
+          .wrong(kind, `memory, ${known.join(', ')}, or the name of an engine of your own in this configuration`)
+    }
+    return { ...config, ...added }
+  })
   .typed<QueueConfig>()
 
 export const queuesOptions = option

@@ -1,12 +1,12 @@
-import { definePlugin, type Logger } from '../../kernel/index.ts'
+import { definePlugin, didYouMean, type Logger } from '../../kernel/index.ts'
 import type { AsyncApiChannel } from '../asyncapi/index.ts'
 import { addressOfName } from '../shared/descriptions/names.ts'
 import { figure } from '../shared/development/metrics.ts'
-import { configure } from './config.ts'
-import { logTo, memory } from './engines.ts'
+import type { MemoryDriver } from './drivers/memory.ts'
+import type { Engines } from './engines.ts'
+import { QueueConfigurationError } from './errors.ts'
 import { queuesOptions } from './options.ts'
-import { allQueues } from './queue.ts'
-import { declarations } from './registry.ts'
+import { allQueues, type DeclaredQueue, servers, subscribers } from './registry.ts'
 import { compileSchema } from './schema.ts'
 import { QueueService } from './service.ts'
 import { work } from './work.ts'
@@ -61,40 +61,59 @@ export const queues = definePlugin({
   provide: () => ({ queues: new QueueService() }),
   setup(ctx, { config, run }) {
     const service = ctx.services.get('queues')
-    if (config !== undefined) configure(config, true)
-    const logNoMore = logTo(ctx.log)
-    service.claim()
+    service.mount(ctx.server, ctx.log, config)
     ctx.onReady(() => {
       for (const { name, schema } of allQueues()) if (schema !== undefined) compileSchema(name, schema)
+      checkEngines(service.engines)
     })
     if (run) ctx.onListen(() => service.run())
     ctx.onDrain(() => service.drain())
     ctx.onClose(async (timeLeft) => {
-      try {
-        await service.stop({ timeout: timeLeft })
-        if (run) warnOfLeft(ctx.log)
-      } finally {
-        logNoMore()
-      }
+      await service.close(timeLeft)
+      if (run) warnOfLeft(service.engines.memory, ctx.log)
     })
   },
 })
 
-/** Messages in memory are lost when the process ends. Another server in it may still take them, so this is only a warning. */
-function warnOfLeft(log: Logger): void {
+/** Checks, once all modules are imported, what the configuration says about queues that name no engine. */
+function checkEngines(engines: Engines): void {
+  const open = allQueues().filter(({ kind }) => kind === undefined)
+  const names = open.map(({ name }) => name)
+  for (const name of Object.keys(engines.config.queues))
+    if (name !== 'default' && !names.includes(name))
+      throw QueueConfigurationError(
+        `the configuration names an engine for the queue "${name}", which no imported module makes with queue("${name}").${didYouMean(name, names)}`,
+      )
+  for (const one of open) {
+    const engine = engines.resolve<DeclaredQueue>(one)
+    const { name, kind } = engine
+    if (!engines.isConfigured(engine)) continue
+    one.settings(engine)
+    const left = kind === 'memory' ? 0 : engines.memory.topic(name).size
+    if (left > 0)
+      throw QueueConfigurationError(
+        `the queue "${name}" was used before its engine was known: ${left === 1 ? 'a message is' : `${left} messages are`} in memory and not in ${kind}. Publish after the server has booted, or call defineQueueConfiguration before`,
+      )
+  }
+}
+
+function warnOfLeft(memory: MemoryDriver, log: Logger): void {
   for (const [queue, messages] of memory.left()) {
     const [what, are] = messages === 1 ? ['1 message is', 'is'] : [`${messages} messages are`, 'are']
     log.warn(
       { queue, messages },
-      `${what} left in the queue "${queue}", which is in memory, and ${are} lost with the process`,
+      `${what} left in the queue "${queue}", which is in memory, and ${are} lost with the server`,
     )
   }
 }
 
 /** The channels for the description of messages: each queue of this process that has a subscriber. */
-function channels(): AsyncApiChannel[] {
-  const queues = new Set(declarations.all.map(({ queue }) => queue))
-  return [...queues].map(({ name, kind, schema }) => ({
+function channels({ server }: { readonly server: object }): AsyncApiChannel[] {
+  const { engines } = servers.of(server)!
+  const queues = new Map(
+    subscribers.of(server).map(({ queue }) => [queue, engines.resolve<DeclaredQueue>(queue as never)]),
+  )
+  return [...queues.values()].map(({ name, kind, schema }) => ({
     address: addressOfName(name),
     title: `The queue ${name}`,
     protocol: protocols[kind] ?? kind,

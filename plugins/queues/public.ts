@@ -1,26 +1,29 @@
 // The names that `framework` has as well.
 import type { QueueService } from './service.ts'
 
+export type { QueueBatchHandler } from './batch.ts'
 export { defineQueueConfiguration } from './config.ts'
 export type { QueueMethod } from './decorator.ts'
-export type { QueueCounts } from './drivers/contract.ts'
+export type { MessageState, QueueCounts, QueueOperations, StoredMessage } from './drivers/contract.ts'
 export type { CustomDelivery, CustomHandler, GenericPubSub } from './drivers/custom.ts'
 export type { DeadMessage } from './drivers/memory.ts'
 export {
-  type BullmqQueue,
   bullmqQueue,
   createQueue,
   type MemoryQueue,
   memoryQueue,
   pgbossQueue,
   type QueueOptions,
+  queue,
   sqsQueue,
 } from './factories.ts'
+export type { QueueChange, QueueEntry, QueueOperator, QueueSelection } from './operations.ts'
 export type {
   BullmqConfig,
   MemoryQueueConfig,
   PgbossConfig,
   QueueConfig,
+  QueueEngines,
   QueueErrorHandler,
   QueueFailure,
   QueueSettings,
@@ -30,14 +33,26 @@ export type {
 export type {
   Backoff,
   BullmqPublishOptions,
+  BullmqTerms,
   KeptJobs,
   MemoryPublishOptions,
+  MessageId,
   PgbossPublishOptions,
+  PgbossTerms,
+  PublishOptions,
+  Repeat,
   SqsPublishOptions,
+  SqsTerms,
 } from './publish-options.ts'
 export type { BatchOptions, Queue, QueueHandle } from './queue.ts'
 export { type QueueReport, QueueService, type QueueSubscriber } from './service.ts'
-export type { QueueHandler, QueueMessage, SubscribeOptions } from './subscription.ts'
+export type {
+  QueueHandler,
+  QueueMessage,
+  SubscribeBatchOptions,
+  SubscribeOptions,
+  UpgradePayload,
+} from './subscription.ts'
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {

@@ -1,38 +1,87 @@
+import type { OptionPlace } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { defined } from '../shared/values/json.ts'
+import { timeoutOption } from '../shared/work/attempt.ts'
+import type { EngineRef } from './engines.ts'
+import type { Meta } from './meta.ts'
 
 /** How long to wait before the next attempt; a number is `{ type: 'fixed', delay }`. */
-export type Backoff = number | { readonly type: 'fixed' | 'exponential'; readonly delay?: number }
+export type Backoff =
+  | number
+  | {
+      /** `exponential` doubles the time with each attempt. */
+      readonly type: 'fixed' | 'exponential'
+      /** Milliseconds; for `exponential`, before the second attempt. Default 0. */
+      readonly delay?: number
+      /** By which part of it, 0 to 1, the time is shortened at random, so that jobs that failed together do not come back together. Default 0. */
+      readonly jitter?: number
+    }
 
-/** Options of `publish` of a queue in memory. */
-export interface MemoryPublishOptions {
+/** The id of a message. */
+export type MessageId =
+  | string
+  | {
+      readonly value: string
+      /** Milliseconds after publishing for which a further message with the id is not added, even if the first is done. */
+      readonly ttl: number
+    }
+
+/** When a message is published repeatedly. */
+export type Repeat = {
+  /** Names the repetition: a later one with the same key replaces it, and `stopRepeat` ends it. */
+  readonly key: string
+} & (
+  | {
+      /** Milliseconds. */ readonly every: number
+    }
+  | { /** A cron pattern. */ readonly pattern: string /** Its time zone. Default UTC. */; readonly tz?: string }
+)
+
+/** Options of `publish` that have one meaning on every engine. One that an engine cannot have is an error. */
+export interface PublishOptions {
   /** How many attempts the message has. Default 1. */
   attempts?: number
-  /** Milliseconds between attempts; `exponential` doubles them each time. Default: none. */
+  /** The time between attempts. Default: none. */
   backoff?: Backoff
   /** Milliseconds before the first attempt. */
   delay?: number
   /** Messages with lower numbers are taken first. Default 0. */
   priority?: number
-  /** A message with the id of an existing one is not added again. */
-  jobId?: string
+  /** A message with the id of one that waits, is being handled or has failed is not added again. */
+  id?: MessageId
+  /** Milliseconds after which an attempt counts as failed, its `signal` aborts, and another message takes its place. */
+  timeout?: number
+  /** Milliseconds after which a message that has not been handled is given up. */
+  expireIn?: number
+  /** Publishes the message repeatedly: see `stopRepeat`. */
+  repeat?: Repeat
 }
+
+/** The options of other engines, so that a union of queues accepts the common ones alone. */
+type Without<Terms> = { readonly [Name in keyof Terms]?: never }
+
+/** Options of `publish` of a queue in memory. */
+export type MemoryPublishOptions = PublishOptions & Without<BullmqTerms & PgbossTerms & SqsTerms>
+/** Options of `publish` of a queue in Redis: those of every engine, and some in BullMQ's terms. */
+export type BullmqPublishOptions = PublishOptions & BullmqTerms & Without<PgbossTerms & SqsTerms>
+/** Options of `publish` of a queue in Postgres: those of every engine, and some in pg-boss's terms. */
+export type PgbossPublishOptions = PublishOptions & PgbossTerms & Without<BullmqTerms & SqsTerms>
+/** Options of `publish` of a queue of SQS: those of every engine that SQS can have, and some in its own terms. */
+export type SqsPublishOptions = Omit<PublishOptions, 'priority'> &
+  SqsTerms &
+  Without<BullmqTerms & PgbossTerms & { priority: number }>
 
 /** Which finished jobs are kept: none (`true`), all (`false`), a number of them (`count`), or those up to an `age` in seconds. */
 export type KeptJobs = boolean | number | { age: number; count?: number } | { count: number }
 
-/** Options of `publish` of a queue in Redis, in BullMQ's terms. */
-export interface BullmqPublishOptions extends MemoryPublishOptions {
+/** Options in BullMQ's terms. */
+export interface BullmqTerms {
   /** Puts the message ahead of the waiting ones, so that the newest is taken first. */
   lifo?: boolean
-  /** Which finished jobs are kept. Default: the last 1000. */
+  /** Which finished jobs are kept. Default: the last 1000; none with an `id`. */
   removeOnComplete?: KeptJobs
   /** Which jobs that failed for good are kept. Default: all. */
   removeOnFail?: KeptJobs
-  /** Publishes repeatedly: `every` so many milliseconds, or by a cron `pattern` in the time zone `tz`. The same `key` replaces an earlier one; see `stopRepeat`. */
-  repeat?:
-    | { readonly key: string; readonly every: number }
-    | { readonly key: string; readonly pattern: string; readonly tz?: string }
 }
 
 /** A client of `pg` that has begun a transaction, or any other object that runs SQL in one. */
@@ -41,39 +90,35 @@ export interface TransactionClient {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
 }
 
-/** Options of `publish` of a queue in Postgres, in pg-boss's terms. */
-export interface PgbossPublishOptions {
+/** Options in pg-boss's terms. */
+export interface PgbossTerms {
   /** Publishes within the transaction of this client: the message exists if it commits, and never existed if it rolls back. */
   client?: TransactionClient
-  /** Attempts after the first. Default 2. */
+  /** Attempts after the first, instead of `attempts`. Default 2. */
   retryLimit?: number
-  /** Seconds between attempts. Default 0. */
+  /** Seconds between attempts, instead of `backoff`. Default 0. */
   retryDelay?: number
   /** Whether `retryDelay` doubles with each attempt. */
   retryBackoff?: boolean
-  /** Seconds from now, or a point in time, before which the message is not handled. */
+  /** Seconds from now, or a point in time, before which the message is not handled; instead of `delay`. */
   startAfter?: number | string | Date
-  /** Messages with higher numbers are taken first. */
-  priority?: number
-  /** A UUID; a message with the id of an existing one is not added again. */
-  id?: string
   /** With `singletonSeconds`: only one message for each key is accepted in that time. */
   singletonKey?: string
   /** Seconds for which further messages with the same key, or without one, are dropped. */
   singletonSeconds?: number
   /** Seconds a handler may take before its process counts as dead. Default 900. */
   expireInSeconds?: number
-  /** The queue that receives the message after the last attempt. */
+  /** The queue that receives a copy of the message after the last attempt. */
   deadLetter?: string
 }
 
-/** Options of `publish` of a queue of SQS, in SQS's own terms. */
-export interface SqsPublishOptions {
-  /** Seconds before it can be taken, up to 900. */
+/** Options in the terms of SQS. */
+export interface SqsTerms {
+  /** Seconds before it can be taken, up to 900; instead of `delay`. */
   DelaySeconds?: number
   /** The group in which messages keep their order; FIFO queues need one. */
   MessageGroupId?: string
-  /** FIFO queues drop a further message with the same id for five minutes. */
+  /** FIFO queues drop a further message with the same id for five minutes; instead of `id`. */
   MessageDeduplicationId?: string
   /** Up to ten attributes by name, each with a `DataType` (`String`, `Number`) and its `StringValue`. */
   MessageAttributes?: { readonly [name: string]: { readonly DataType: string; readonly StringValue?: string } }
@@ -81,25 +126,25 @@ export interface SqsPublishOptions {
 
 const count = (min: number) => option.int({ min, max: 2_147_483_647 })
 const milliseconds = option.ms()
+const jitter = option.number({ min: 0, max: 1 })
 
 const backoff = option
   .either(
-    milliseconds,
-    option.shape({ type: option.oneOf('fixed', 'exponential').required(), delay: milliseconds.optional() }),
+    milliseconds.into((delay) => ({ type: 'fixed' as const, delay, jitter: 0 })),
+    option.shape({
+      type: option.oneOf('fixed', 'exponential').required(),
+      delay: milliseconds.default(0),
+      jitter: jitter.default(0),
+    }),
   )
-  .says('milliseconds, or { type: "fixed" or "exponential", delay }')
+  .says('milliseconds, or { type: "fixed" or "exponential", delay, jitter }')
 
-const common = {
-  attempts: count(1),
-  backoff,
-  delay: count(0),
-  priority: count(0),
-  jobId: option.name(),
-}
-
-const keptJobs = option
-  .either(option.flag(), option.int(), option.shape({ age: option.number({ min: 0 }), count: option.int({ min: 0 }) }))
-  .says('true, false, a number of jobs, or { age, count }')
+const id = option
+  .either(
+    option.name().into((value) => ({ value, ttl: undefined as number | undefined })),
+    option.shape({ value: option.name().required(), ttl: option.ms({ min: 1 }).required() }),
+  )
+  .says('text, or { value, ttl } with milliseconds')
 
 const repeatTakes = '{ key, every } with milliseconds from 1, or { key, pattern, tz }'
 const repeat = option
@@ -111,17 +156,25 @@ const repeat = option
     return given
   })
 
-const bullmq = {
-  ...common,
-  // BullMQ uses ":" as a separator in Redis keys, and numbers jobs that have no id.
-  jobId: option.name(/^(?!\d+$)[^:]+$/, 'a string without ":" that is not a number'),
-  lifo: option.flag(),
-  removeOnComplete: keptJobs,
-  removeOnFail: keptJobs,
+const portable = {
+  attempts: count(1),
+  backoff: backoff.optional(),
+  delay: option.ms(),
+  // BullMQ accepts no higher number.
+  priority: option.int({ min: 0, max: 2_097_151 }),
+  id: id.optional(),
+  timeout: timeoutOption,
+  expireIn: option.ms({ min: 1 }),
   repeat: repeat.optional(),
 }
 
-const pgboss = {
+const keptJobs = option
+  .either(option.flag(), option.int(), option.shape({ age: option.number({ min: 0 }), count: option.int({ min: 0 }) }))
+  .says('true, false, a number of jobs, or { age, count }')
+
+const bullmqTerms = { lifo: option.flag(), removeOnComplete: keptJobs, removeOnFail: keptJobs }
+
+const pgbossTerms = {
   client: option.value<TransactionClient>(
     'a client with query(text, values) that has begun a transaction, and not a pool, which would publish outside of it',
     (given) => typeof (given as TransactionClient | null)?.query === 'function' && !('totalCount' in (given as object)),
@@ -133,9 +186,6 @@ const pgboss = {
     'seconds from now, a time as text, or a Date',
     (given) => Number.isFinite(given) || (typeof given === 'string' && given !== '') || given instanceof Date,
   ),
-  // pg-boss sorts by it in both directions.
-  priority: option.int({ min: -2_147_483_648, max: 2_147_483_647 }),
-  id: option.name(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i, 'a UUID, of crypto.randomUUID() for example'),
   singletonKey: option.name(),
   singletonSeconds: count(1),
   expireInSeconds: count(1),
@@ -143,28 +193,134 @@ const pgboss = {
 }
 
 const value = option.shape({ DataType: option.name(), StringValue: option.text(), BinaryValue: option.value('bytes') })
-const sqs = {
+const sqsTerms = {
   DelaySeconds: option.int({ min: 0, max: 900, unit: 'seconds' }),
   MessageGroupId: option.name(),
   MessageDeduplicationId: option.name(),
   MessageAttributes: option.record(value.says('{ DataType, StringValue }')),
 }
 
-const memory = {
-  ...common,
-  attempts: common.attempts.default(1),
-  backoff: backoff.default(0),
-  delay: common.delay.default(0),
-  priority: common.priority.default(0),
+const portableOptions = option.shape(portable)
+type Portable = SettingsOf<typeof portableOptions>
+export type BackoffSettings = NonNullable<Portable['backoff']>
+
+/** The options of a message: what its engine receives, and what is stored with the message for its handler. */
+export interface MessageSettings {
+  /** In the terms of the engine. */
+  readonly native: object | undefined
+  /** Without `expires`, which depends on the time. */
+  readonly meta: Meta | undefined
+  readonly expireIn: number | undefined
+  readonly repeat: RepeatSettings | undefined
 }
 
-/** The options of each engine; a value that it would misinterpret, or refuse in words of its own, is an error. */
+export type RepeatSettings = NonNullable<Portable['repeat']>
+
+/** The parts of the options that no engine has. */
+function settingsOf({ timeout, expireIn, id: given, repeat: again }: Portable, native: object, more: Meta = {}) {
+  const meta = defined({ timeout, id: given?.value, ...more })
+  return { native, meta: Object.keys(meta).length === 0 ? undefined : meta, expireIn, repeat: again }
+}
+
+/** Two ways to say the same thing: only one may be used. */
+function refuseBoth(given: object, place: OptionPlace, pairs: readonly (readonly [own: string, common: string])[]) {
+  const values = given as { readonly [name: string]: unknown }
+  for (const [own, common] of pairs)
+    if (values[own] !== undefined && values[common] !== undefined)
+      place.in(own).wrong(values[own], `nothing beside "${common}", which says the same`)
+}
+
+/** BullMQ uses ":" as a separator in Redis keys, and numbers jobs without an id. */
+const bullmqId = (value: string) => `id-${value.replace(/[%:]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)}`
+
+const seconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.ceil(ms / 1000))
+
+const memory = option.shape(portable).into((given): MessageSettings => {
+  const { attempts = 1, backoff: wait, delay = 0, priority = 0, id: known } = given
+  return settingsOf(given, { attempts, backoff: wait, delay, priority, id: known?.value, ttl: known?.ttl })
+})
+
+const bullmq = option.shape({ ...portable, ...bullmqTerms }).into((given): MessageSettings => {
+  const { timeout: _, expireIn: __, repeat: ___, id: known, ...rest } = given
+  const ttl = known?.ttl
+  const identified = known && {
+    jobId: bullmqId(known.value),
+    // Otherwise an id could not be used again for as long as the finished job is kept.
+    removeOnComplete: true,
+    ...(ttl !== undefined && { deduplication: { id: known.value, ttl } }),
+  }
+  return settingsOf(given, defined({ ...identified, ...rest }))
+})
+
+const pgboss = option.shape({ ...portable, ...pgbossTerms }).into((given, place): MessageSettings => {
+  refuseBoth(given, place, [
+    ['retryLimit', 'attempts'],
+    ['retryDelay', 'backoff'],
+    ['retryBackoff', 'backoff'],
+    ['startAfter', 'delay'],
+  ])
+  const { timeout: _, expireIn: __, repeat: ___, attempts, backoff: wait, delay, priority, id: known, ...terms } = given
+  const native = {
+    retryLimit: attempts === undefined ? undefined : attempts - 1,
+    retryDelay: seconds(wait?.delay),
+    retryBackoff: wait && wait.type === 'exponential',
+    // pg-boss takes the highest first.
+    priority: priority === undefined ? undefined : -priority,
+    ...{ delay, messageId: known },
+  }
+  return settingsOf(given, defined({ ...native, ...terms }))
+})
+
+const sqs = option.shape({ ...portable, ...sqsTerms }).into((given, place): MessageSettings => {
+  refuseBoth(given, place, [
+    ['DelaySeconds', 'delay'],
+    ['MessageDeduplicationId', 'id'],
+  ])
+  const { timeout: _, expireIn: __, repeat: ___, attempts, backoff: wait, delay, priority, id: known, ...terms } = given
+  if (priority !== undefined) place.in('priority').wrong(priority, 'nothing: SQS has no priorities')
+  if (delay !== undefined && delay > 900_000) place.in('delay').wrong(delay, 'up to 900000 milliseconds in SQS')
+  if (known !== undefined && known.ttl !== 300_000)
+    place.in('id').wrong(known.value, '{ value, ttl: 300000 } in SQS, whose FIFO queues know an id for five minutes')
+  const native = { DelaySeconds: seconds(delay), MessageDeduplicationId: known?.value }
+  return settingsOf(given, defined({ ...native, ...terms }), defined({ attempts, backoff: wait }))
+})
+
+/** The options of each engine of this project; what it cannot have is refused, and never dropped. */
 export const publishOptions = {
-  memory: option.shape(memory).typed<MemoryPublishOptions>(),
-  bullmq: option.shape(bullmq).into(defined).typed<BullmqPublishOptions>(),
-  pgboss: option.shape(pgboss).into(defined).typed<PgbossPublishOptions>(),
-  sqs: option.shape(sqs).into(defined).typed<SqsPublishOptions>(),
+  memory: memory.typed<MemoryPublishOptions>(),
+  bullmq: bullmq.typed<BullmqPublishOptions>(),
+  pgboss: pgboss.typed<PgbossPublishOptions>(),
+  sqs: sqs.typed<SqsPublishOptions>(),
 }
 
-export type PublishCheck = (typeof publishOptions)[keyof typeof publishOptions]
-export type MemoryPublishSettings = SettingsOf<typeof publishOptions.memory>
+/** Reads the options of a queue whose engine is one of the application: the engine receives them as they are, but for those that it does not have. */
+export function ownPublishOptions(supported: readonly string[]) {
+  return option.shape(portable).into((given, place): MessageSettings => {
+    const { timeout: _, expireIn: __, ...rest } = given
+    for (const [name, one] of Object.entries(defined(rest)))
+      if (!supported.includes(name)) place.in(name).wrong(one, `nothing: the engine does not name it in its "supports"`)
+    return settingsOf(given, defined(rest))
+  })
+}
+
+const termsOf: { readonly [kind: string]: object } = { bullmq: bullmqTerms, pgboss: pgbossTerms, sqs: sqsTerms }
+
+/** The names of the options that the messages of a queue may have by default: not those that belong to one message. */
+export function defaultNames(kind: string | undefined): string[] {
+  const single = ['id', 'repeat', 'client', 'MessageDeduplicationId']
+  return [...Object.keys(portable), ...Object.keys(termsOf[kind ?? ''] ?? {})].filter((name) => !single.includes(name))
+}
+
+/** The check for the options of a queue on an engine. */
+export const checkFor = ({ kind, pubsub }: EngineRef): PublishCheck =>
+  pubsub === undefined ? publishOptions[kind as keyof typeof publishOptions] : ownPublishOptions(pubsub.supports ?? [])
+
+type PublishCheck = { parse(given: unknown, path?: string): MessageSettings }
+export type MemoryPublishSettings = {
+  readonly attempts: number
+  readonly backoff: BackoffSettings | undefined
+  readonly delay: number
+  readonly priority: number
+  readonly id: string | undefined
+  readonly ttl: number | undefined
+}

@@ -1,23 +1,32 @@
-import { OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
+import { clock, OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import type { MethodMark } from '../shared/decorators/decorator.ts'
 import { deprecation } from '../shared/failures/deprecation.ts'
+import { defined } from '../shared/values/json.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
 import { jsonText } from '../shared/values/json-text.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
+import type { QueueBatchHandler } from './batch.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
-import { ask, isConfigured, queueLog } from './engines.ts'
-import { dangerous, QueuePayloadError } from './errors.ts'
-import type { PublishCheck } from './publish-options.ts'
-import { addSubscription, removeSubscription } from './registry.ts'
+import type { EngineRef, Engines, Unresolved } from './engines.ts'
+import { dangerous, QueuePayloadError, QueueServerError } from './errors.ts'
+import type { Meta } from './meta.ts'
+import { checkFor, type MessageSettings, type PublishOptions } from './publish-options.ts'
+import { declareQueue, servers, subscribers } from './registry.ts'
+import { tickTtl } from './repeats.ts'
 import { type PayloadSchema, payloadCheck } from './schema.ts'
+import { type QueueService, queuesOf } from './service.ts'
 import {
   type QueueHandler,
+  type SubscribeBatchOptions,
   type SubscribedQueue,
   type SubscribeOptions,
-  Subscription,
+  type Subscriber,
+  subscribeBatchOptions,
   subscribeOptions,
+  type UpgradePayload,
 } from './subscription.ts'
 
 /** A handle of one subscriber, to remove it. */
@@ -48,46 +57,36 @@ export type BatchOptions<Payload, Options> = Options | ((payload: Payload, index
 /** The parts of a queue. */
 export interface QueueDefinition {
   readonly name: string
-  readonly kind: string
+  /** Without one, the configuration decides. */
+  readonly kind: string | undefined
   readonly pubsub?: GenericPubSub
   readonly schema?: PayloadSchema | undefined
-  /** Reads the options of `publish`; those of a custom engine are not known here. */
-  readonly publishOptions?: PublishCheck
+  readonly version?: number
+  readonly upgrade?: UpgradePayload | undefined
+  /** The options of its messages, unless `publish` has others. */
+  readonly defaults?: object
+  /** Whether the engine receives the options as they are written. */
+  readonly isForeign?: boolean
 }
-
-/** A queue, for code that lists them all. */
-export interface DeclaredQueue extends SubscribedQueue {
-  readonly queue: Queue<unknown>
-}
-
-const declared = new Map<string, DeclaredQueue>()
 
 const reportDeprecated = deprecation(
   'FRAMEWORK_DEP0003',
   '@queue.subscribe() is deprecated; write @queue.subscribeMethod()',
 )
 
-/** Every queue of this process, the newest of each name and kind. */
-export const allQueues = (): DeclaredQueue[] => [...declared.values()]
-
-/** The queues whose engine is configured. */
-export function declaredQueues(): DeclaredQueue[] {
-  return allQueues().filter(isConfigured)
-}
-
 /** A queue of payloads of one type. */
-export class Queue<Payload, Options = object, Received = Payload> {
+export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   /** The name by which the engine knows the queue. */
   readonly name: string
-  /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
-  readonly kind: string
-  readonly #self: SubscribedQueue
-  readonly #publishOptions: PublishCheck | undefined
-  /** The settings of a message without options. */
-  readonly #defaults: object | undefined
+  readonly #definition: QueueDefinition
+  readonly #self: Unresolved<SubscribedQueue>
+  readonly #server: object | undefined
+  /** The settings of a message without options, by engine. */
+  readonly #usual = new Map<string, MessageSettings>()
 
-  /** @internal */
-  constructor({ name, kind, pubsub, schema, publishOptions }: QueueDefinition) {
+  /** `server`: the one that it belongs to; without one, that of the code that uses it. @internal */
+  constructor(definition: QueueDefinition, server?: object) {
+    const { name, kind, pubsub, schema, version = 1, upgrade } = definition
     // Postgres cannot store NUL; a lone surrogate becomes a replacement character, which would make one queue of two.
     if (typeof name !== 'string' || name === '' || /\0|\p{Surrogate}/u.test(name)) {
       throw OptionError(
@@ -97,12 +96,50 @@ export class Queue<Payload, Options = object, Received = Payload> {
       )
     }
     this.name = name
-    this.kind = kind
     const check = schema === undefined ? undefined : payloadCheck(name, schema)
-    this.#self = { name, kind, pubsub, check, schema }
-    this.#publishOptions = publishOptions
-    this.#defaults = publishOptions?.parse({}, 'publish')
-    declared.set(`${kind} ${name}`, { ...this.#self, queue: this as Queue<unknown> })
+    this.#self = { name, kind, pubsub, check, schema, version, upgrade }
+    this.#definition = definition
+    this.#server = server
+    // What the engine cannot have is an error where the queue is made or, if the configuration decides, where a server boots.
+    const settings = (of: EngineRef) => {
+      this.#settingsOf({ ...this.#self, ...of }, undefined, kind === undefined ? 'queue' : `${kind}Queue`)
+    }
+    settings({ kind: kind ?? 'memory', pubsub })
+    if (server === undefined)
+      declareQueue({ ...this.#self, settings, publish: (payload) => this.publish(payload as Payload) })
+  }
+
+  /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
+  get kind(): string {
+    return this.#definition.kind ?? this.#resolved.kind
+  }
+
+  get #resolved(): SubscribedQueue {
+    return this.engines.resolve<SubscribedQueue>(this.#self)
+  }
+
+  /**
+   * Returns this queue as that of one server, for code that no request, job or hook of the server runs, in a process with several servers.
+   *
+   * @throws QueueServerError if the server has no queues.
+   * @example
+   * const orders = memoryQueue<{ book: number }>('orders')
+   * const server = new Server({ background: { queues: { run: true } } })
+   * await server.ready()
+   * await orders.for(server).publish({ book: 1 })
+   */
+  for(server: object): this {
+    if (servers.of(server) === undefined) throw QueueServerError(this.name)
+    return new (this.constructor as new (definition: QueueDefinition, server: object) => this)(this.#definition, server)
+  }
+
+  get #queues(): QueueService {
+    return (this.#server && servers.of(this.#server)) ?? queuesOf(`the queue "${this.name}"`)
+  }
+
+  /** The engines through which a call goes. @internal */
+  get engines(): Engines {
+    return this.#queues.engines
   }
 
   /**
@@ -115,7 +152,10 @@ export class Queue<Payload, Options = object, Received = Payload> {
    * await orders.publish({ book: 1 }, { attempts: 3, backoff: { type: 'exponential', delay: 1000 } })
    */
   async publish(payload: Payload, options?: Options): Promise<{ id: string }> {
-    const [id] = await this.#send([payload], [this.#settingsOf(options)])
+    const engine = this.#resolved
+    const settings = this.#settingsOf(engine, options)
+    if (settings.repeat !== undefined) return this.#repeat(engine, payload, settings, options)
+    const [id] = await this.#send(this.engines, engine, [payload], [settings])
     return { id: id! }
   }
 
@@ -124,40 +164,79 @@ export class Queue<Payload, Options = object, Received = Payload> {
    *
    * @example
    * const orders = memoryQueue<{ book: number }>('orders')
-   * await orders.publishMany([{ book: 1 }, { book: 2 }], ({ book }) => ({ jobId: `order-${book}` }))
+   * await orders.publishMany([{ book: 1 }, { book: 2 }], ({ book }) => ({ id: `order-${book}` }))
    */
   async publishMany(payloads: readonly Payload[], options?: BatchOptions<Payload, Options>): Promise<{ id: string }[]> {
     if (!Array.isArray(payloads)) throw OptionError('publishMany', payloads, 'an array of payloads')
     if (payloads.length === 0) return []
     // Read as soon as the function has returned them, since it may return one object that it changes.
+    const engine = this.#resolved
     const each =
       typeof options === 'function' ? (options as (one: Payload, i: number) => Options | undefined) : undefined
-    const shared = each === undefined ? this.#settingsOf(options as Options | undefined) : undefined
-    const settings = payloads.map((payload, i) => (each === undefined ? shared : this.#settingsOf(each(payload, i))))
-    return (await this.#send(payloads, settings)).map((id) => ({ id }))
+    const shared = each === undefined ? this.#settingsOf(engine, options as Options | undefined) : undefined
+    const settings = payloads.map((payload, i) => shared ?? this.#settingsOf(engine, each!(payload, i)))
+    if (settings.some(({ repeat }) => repeat !== undefined))
+      throw OptionError('publishMany.repeat', undefined, 'nothing: publish each repetition by itself')
+    return (await this.#send(this.engines, engine, payloads, settings)).map((id) => ({ id }))
   }
 
-  async #send(payloads: readonly Payload[], settings: readonly (object | undefined)[]): Promise<string[]> {
+  /** Begins a repetition: by the engine, or by this process if the engine cannot. */
+  async #repeat(
+    engine: SubscribedQueue,
+    payload: Payload,
+    { native, repeat }: MessageSettings,
+    options: Options | undefined,
+  ): Promise<{ id: string }> {
+    const { name } = this
+    const { engines, repeats } = this.#queues
+    const text = jsonText(payload, (why) => QueuePayloadError(name, why))
+    await engine.check?.(JSON.parse(text))
+    const { repeat: _, delay: __, ...rest } = options as PublishOptions
+    const publishTick = (tick: string) => {
+      const settings = this.#settingsOf(engine, { ...rest, id: { value: tick, ttl: tickTtl } } as Options)
+      return this.#send(engines, engine, [JSON.parse(text)], [settings])
+    }
+    const isDone = await engines.ask(engine, name, async (driver) => {
+      await driver.repeat?.(name, repeat!, text, native)
+      return driver.repeat !== undefined
+    })
+    if (!isDone) repeats.begin(engine, repeat!, publishTick)
+    return { id: repeat!.key }
+  }
+
+  async #send(
+    engines: Engines,
+    engine: SubscribedQueue,
+    payloads: readonly Payload[],
+    settings: readonly MessageSettings[],
+  ): Promise<string[]> {
+    const { name } = this
     // Serialised before anything is awaited: the caller may change the payload afterwards.
-    const texts = payloads.map((payload) => jsonText(payload, (why) => QueuePayloadError(this.name, why)))
+    const texts = payloads.map((payload) => jsonText(payload, (why) => QueuePayloadError(name, why)))
     for (const text of texts)
-      if (text.includes('proto') && reachesPrototype(JSON.parse(text))) throw QueuePayloadError(this.name, dangerous)
+      if (text.includes('proto') && reachesPrototype(JSON.parse(text))) throw QueuePayloadError(name, dangerous)
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.
-    const { check } = this.#self
+    const { check, kind, version } = engine
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))
-    return publishTrace.run(
-      () => ({ queue: this.name, kind: this.kind, count: texts.length, payloads, carrier: {} }),
-      (event) =>
-        ask(this.#self, this.name, (driver, signal) =>
-          driver.publish(this.name, { texts, options: settings, signal, carrier: carrierOf(event?.carrier) }),
-        ),
+    const ids = await publishTrace.run(
+      () => ({ queue: name, kind, count: texts.length, payloads, carrier: {} }),
+      (event) => {
+        const carrier = carrierOf(event?.carrier)
+        const metas = settings.map((one) => metaFor(one, version, carrier))
+        const options = settings.map(({ native }) => native)
+        return engines.ask(engine, name, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
+      },
     )
+    return ids.map((id, i) => settings[i]!.meta?.id ?? id)
   }
 
-  /** The options as the engine receives them; those of a custom engine as they are written. */
-  #settingsOf(options: Options | undefined): object | undefined {
-    if (options === undefined || this.#publishOptions === undefined) return options ?? this.#defaults
-    return this.#publishOptions.parse(options, 'publish')
+  #settingsOf(engine: SubscribedQueue, options: Options | undefined, path = 'publish'): MessageSettings {
+    const { defaults, isForeign } = this.#definition
+    if (isForeign)
+      return { native: options as object | undefined, meta: undefined, expireIn: undefined, repeat: undefined }
+    const read = (given: object) => checkFor(engine).parse(given as never, path)
+    if (options !== undefined) return read({ ...defaults, ...(options as object) })
+    return madeIn(this.#usual, engine.kind, () => read({ ...defaults }))
   }
 
   /**
@@ -184,15 +263,43 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   async #subscribe(handler: QueueHandler<Received>, options?: SubscribeOptions<Received>): Promise<QueueHandle> {
-    const subscription = this.#declare(handler, options)
-    await addSubscription(subscription)
-    return { unsubscribe: () => removeSubscription(subscription) }
+    const subscriber = this.#declare(handler, options)
+    await this.#add(subscriber)
+    return { unsubscribe: () => subscribers.remove(subscriber) }
   }
 
-  #declare(handler: QueueHandler<Received>, options: SubscribeOptions<Received> | undefined): Subscription {
+  /**
+   * Declares a subscriber that receives several messages in one call: up to `size` of them, or those that have come within `wait` milliseconds after
+   * the first. If the call throws or rejects, the attempt of each of them has failed. `concurrency` is the number of calls at once.
+   *
+   * @example
+   * const rows = memoryQueue<{ name: string }>('rows')
+   * await rows.subscribeBatch((batch) => console.log(`insert ${batch.length} rows`), { size: 500, wait: 50 })
+   */
+  async subscribeBatch(
+    handler: QueueBatchHandler<Received>,
+    options?: SubscribeBatchOptions<Received>,
+  ): Promise<QueueHandle> {
+    const { size, wait, ...rest } = subscribeBatchOptions.parse(options as never, 'subscribeBatch')
+    const subscriber = { ...this.#declare(handler as never, undefined), options: rest, batch: { size, wait } }
+    await this.#add(subscriber)
+    return { unsubscribe: () => subscribers.remove(subscriber) }
+  }
+
+  #add(subscriber: Subscriber): Promise<void> {
+    // Without a server, those of the process serve it if they can.
+    if (servers.size === 0) void this.#queues
+    return subscribers.add(subscriber, this.#server)
+  }
+
+  #declare(handler: QueueHandler<Received>, options: SubscribeOptions<Received> | undefined): Subscriber {
     if (typeof handler !== 'function')
       throw OptionError(`subscribe (the handler) of ${this.name}`, handler, 'a function: subscribe(handler, options)')
-    return new Subscription(this.#self, handler as QueueHandler<unknown>, subscribeOptions.parse(options, 'subscribe'))
+    return {
+      queue: this.#self,
+      handler: handler as QueueHandler<unknown>,
+      options: subscribeOptions.parse(options, 'subscribe'),
+    }
   }
 
   /**
@@ -213,15 +320,28 @@ export class Queue<Payload, Options = object, Received = Payload> {
    */
   subscribeMethod(options?: SubscribeOptions<Received>): MethodMark<QueueMethod<Received>> {
     return methodDecorator<Received>(this.name, (handler) => {
-      addSubscription(this.#declare(handler, options)).catch((error: unknown) =>
-        queueLog().error({ err: error, queue: this.name }, `a method could not subscribe to the queue "${this.name}"`),
+      this.#add(this.#declare(handler, options)).catch((error: unknown) =>
+        this.engines.log.error(
+          { err: error, queue: this.name },
+          `a method could not subscribe to the queue "${this.name}"`,
+        ),
       )
     })
   }
 
+  /** Ends the repetition that was published with `repeat` and this key; returns whether there was one. */
+  async stopRepeat(key: string): Promise<boolean> {
+    const engine = this.#resolved
+    const wasOwn = this.#queues.repeats.end(engine, key)
+    return this.engines.ask(engine, this.name, async (driver, signal) => {
+      const wasOfEngine = await driver.stopRepeat?.(this.name, key, signal)
+      return wasOfEngine ?? wasOwn
+    })
+  }
+
   /** Returns the number of messages by state. The numbers of SQS are approximate. */
-  counts(): Promise<QueueCounts> {
-    return ask(this.#self, this.name, (driver, signal) => driver.counts(this.name, signal))
+  async counts(): Promise<QueueCounts> {
+    return this.engines.ask(this.#resolved, this.name, (driver, signal) => driver.counts(this.name, signal))
   }
 
   /**
@@ -232,6 +352,13 @@ export class Queue<Payload, Options = object, Received = Payload> {
    * new Server({ plugins: { health: { checks: { orders: () => orders.health() } } } })
    */
   async health(): Promise<void> {
-    await ask(this.#self, this.name, (driver, signal) => driver.ping(signal))
+    await this.engines.ask(this.#resolved, this.name, (driver, signal) => driver.ping(signal))
   }
+}
+
+/** What is stored with a message; nothing for most of them. */
+function metaFor({ meta, expireIn }: MessageSettings, version: number, carrier: Carrier | undefined): Meta | undefined {
+  if (meta === undefined && expireIn === undefined && version === 1 && carrier === undefined) return undefined
+  const expires = expireIn === undefined ? undefined : clock.now() + expireIn
+  return defined({ ...meta, ...carrier, expires, version: version === 1 ? undefined : version })
 }

@@ -1,14 +1,15 @@
-import { isInTime, systemClock } from '../../kernel/index.ts'
+import { isInTime, type Logger, systemClock } from '../../kernel/index.ts'
 import type { Runner } from '../shared/work/declarations.ts'
 import { stopOptions } from '../shared/work/running.ts'
-import { forgetConfiguration, queueConfig } from './config.ts'
+import { configureServer, forgetProcessConfig } from './config.ts'
 import { reportLacking } from './decorator.ts'
 import type { QueueCounts } from './drivers/contract.ts'
-import { closeEngines, queueLog } from './engines.ts'
+import { Engines } from './engines.ts'
+import { findQueue, QueueOperator } from './operations.ts'
 import type { QueueConfigSettings } from './options.ts'
-import { declaredQueues } from './queue.ts'
-import { declarations, endAll, endWithin } from './registry.ts'
-import type { Subscription } from './subscription.ts'
+import { allQueues, type DeclaredQueue, servers, subscribers } from './registry.ts'
+import { Repeats } from './repeats.ts'
+import { type Subscriber, Subscription } from './subscription.ts'
 
 /** The counts of one queue. */
 export interface QueueReport extends QueueCounts {
@@ -18,7 +19,7 @@ export interface QueueReport extends QueueCounts {
   readonly kind: string
 }
 
-/** One subscriber of this process. */
+/** One subscriber of a server. */
 export interface QueueSubscriber {
   /** The name of the queue. */
   readonly queue: string
@@ -35,19 +36,44 @@ export interface StopOptions {
 }
 
 /**
- * The queues of this process: its workers, their health and their counts.
+ * The queues of the process, for code without a server. The first server takes them over, with their messages. A subscriber of a queue in memory
+ * is active there without `run`: no other process could take its messages, so tests and scripts need nothing else.
+ */
+let ofProcess: QueueService | undefined
+
+function processQueues(): QueueService {
+  if (ofProcess === undefined) {
+    ofProcess = new QueueService()
+    subscribers.join(ofProcess)
+  }
+  return ofProcess
+}
+
+/**
+ * The queues that a call means: those of the server whose request or job is running, else of the only server, else of the process.
+ *
+ * @throws WorkServerError if they could be those of several servers.
+ */
+export const queuesOf = (what: string): QueueService => servers.current(what) ?? processQueues()
+
+/**
+ * The queues of one server, or of a script: its workers, their health and their counts.
  *
  * @example
  * await QueueService.run()
  * process.once('SIGTERM', () => QueueService.stop())
  */
-export class QueueService {
-  static readonly #script = new QueueService()
-  readonly #runner: Runner<Subscription> = {
-    takes: () => true,
-    adopt: (subscription) => subscription.start(),
-    refused: (subscription, error) => subscription.reportNotStarted(error),
-  }
+export class QueueService implements Runner<Subscriber> {
+  /** @internal */
+  engines = new Engines()
+  /** @internal */
+  repeats = new Repeats(this.engines)
+  #subscriptions = new Map<Subscriber, Subscription>()
+  /** Those that were removed while a handler ran: closing waits for them as well. */
+  #leaving = new Set<Subscription>()
+  /** Who wants the workers to run. */
+  #wanted = new Set<'server' | 'script'>()
+  #unmount: (() => void) | undefined
 
   /**
    * Starts the workers of this process: every declared subscriber, now and later. For a process without
@@ -61,19 +87,24 @@ export class QueueService {
    * await QueueService.run()
    * process.once('SIGTERM', () => QueueService.stop())
    */
-  static run(): Promise<void> {
-    return QueueService.#script.run()
+  static async run(): Promise<void> {
+    await queuesOf('QueueService.run()').#run('script')
   }
 
-  /** Starts the workers of this process; a server with `run: true` does it when it listens. */
+  /** Starts the workers; a server with `run: true` does it when it listens. */
   async run(): Promise<void> {
-    if (declarations.runners.includes(this.#runner)) return
-    declarations.expected.add(this)
-    reportLacking(queueLog())
+    await this.#run('server')
+  }
+
+  async #run(by: 'server' | 'script'): Promise<void> {
+    const isFirst = this.#wanted.size === 0
+    this.#wanted.add(by)
+    if (!isFirst) return
+    reportLacking(this.engines.log)
     try {
-      await declarations.open(this.#runner)
+      await subscribers.open(this)
     } catch (error) {
-      await this.#release(0)
+      await this.stop({ timeout: 0 })
       throw error
     }
   }
@@ -84,53 +115,131 @@ export class QueueService {
    */
   static async stop(options?: StopOptions): Promise<void> {
     const { timeout } = stopOptions.parse(options, 'QueueService.stop')
-    await QueueService.#script.#release(timeout, queueConfig())
+    const service = queuesOf('QueueService.stop()')
+    service.#wanted.delete('script')
+    // A server continues its workers, and keeps its connections.
+    if (service.#wanted.size === 0) await service.#end(timeout, service === ofProcess)
+    if (service !== ofProcess) return
+    forgetProcessConfig()
+    subscribers.join(service)
   }
 
-  /** Ends the workers of this process: see the static method. */
+  /** Ends the workers, lets handlers finish within `timeout` milliseconds (10000), and closes every connection. They may run again. */
   async stop(options?: StopOptions): Promise<void> {
-    await this.#release(stopOptions.parse(options, 'queues.stop').timeout)
+    await this.#end(stopOptions.parse(options, 'queues.stop').timeout, true)
   }
 
-  /** No subscriber is active until this service or another one runs. @internal */
-  claim(): void {
-    declarations.expected.add(this)
-    if (declarations.runners.length === 0) for (const subscription of declarations.all) subscription.stop()
-  }
-
-  /**
-   * If no other service runs, the subscribers take no more messages from now on; waits for the running handlers for as long as they take.
-   *
-   * @internal
-   */
-  async drain(): Promise<void> {
-    declarations.leave(this.#runner)
-    // Subscribers that are declared meanwhile wait.
-    this.claim()
-    if (declarations.runners.length === 0) await endAll()
-  }
-
-  /**
-   * Lets the last service that runs end the subscribers, and the last responsible one all the engines: afterwards, so that handlers can
-   * publish until they end. A server that is still responsible keeps its configuration.
-   */
-  async #release(limit: number, config?: QueueConfigSettings): Promise<void> {
-    const giveUpAt = systemClock.monotonic() + limit
-    const drained = this.drain()
-    try {
-      if (declarations.runners.length === 0) await endWithin(drained, limit * 0.9)
-    } finally {
-      declarations.expected.delete(this)
-    }
-    if (declarations.expected.size > 0) return
+  async #end(timeout: number, isClosing: boolean): Promise<void> {
+    this.repeats.endAll()
+    const giveUpAt = systemClock.monotonic() + timeout
+    await this.#endWithin(this.drain(), timeout * 0.9)
     // An unavailable engine may take any time to close, which is not awaited.
-    await isInTime(closeEngines(), Math.max(giveUpAt - systemClock.monotonic(), 100), systemClock)
-    forgetConfiguration(config)
+    if (isClosing) await isInTime(this.engines.close(), Math.max(giveUpAt - systemClock.monotonic(), 100), systemClock)
   }
 
-  /** The subscribers of this process, active or not. */
+  /** Makes these the queues of a server: no subscriber is active until they run. @internal */
+  mount(server: object, log: Logger, config: QueueConfigSettings | undefined): void {
+    const forgetConfig = config === undefined ? undefined : configureServer()
+    if (servers.size === 0 && ofProcess !== undefined) this.#takeOver(ofProcess)
+    Object.assign(this.engines, { server, log, ownConfig: config })
+    const unmount = servers.mount(server, this)
+    this.#unmount = () => {
+      unmount()
+      forgetConfig?.()
+      subscribers.forget(server)
+    }
+    if (this.#wanted.size === 0) void this.drain()
+  }
+
+  /** Continues what the process has begun without a server. */
+  #takeOver(before: QueueService): void {
+    ofProcess = undefined
+    this.engines = before.engines
+    this.repeats = before.repeats
+    this.#subscriptions = before.#subscriptions
+    this.#leaving = before.#leaving
+    this.#wanted = before.#wanted
+    subscribers.replace(before, this)
+  }
+
+  /** Ends what `stop` ends, afterwards these are no longer the queues of a server. @internal */
+  async close(timeout: number): Promise<void> {
+    try {
+      await this.stop({ timeout })
+    } finally {
+      this.#unmount?.()
+    }
+  }
+
+  /** Takes no more messages from now on; waits for the running handlers for as long as they take. @internal */
+  async drain(): Promise<void> {
+    this.#wanted.clear()
+    subscribers.leave(this)
+    await Promise.all(this.#all.map((subscription) => subscription.stop().ended))
+  }
+
+  get #all(): Subscription[] {
+    return [...this.#subscriptions.values(), ...this.#leaving]
+  }
+
+  /** Waits for the end of all subscribers, and in the end no longer. */
+  async #endWithin(drained: Promise<void>, limit: number): Promise<void> {
+    if (await isInTime(drained, limit, systemClock)) return
+    const all = this.#all
+    const running = all.reduce((sum, one) => sum + one.running, 0)
+    const inMemory = all.reduce((sum, one) => sum + (one.queue.kind === 'memory' ? one.running : 0), 0)
+    const queues = [...new Set(all.filter((one) => one.running > 0).map(({ queue }) => queue.name))]
+    const what =
+      running > 0
+        ? `${running === 1 ? 'a handler of a queue was' : `${running} handlers of queues were`} still running`
+        : 'an engine of queues did not learn which messages are handled'
+    this.engines.log.warn({ running, queues }, `${what} after ${Math.round(limit)} ms; ${fateOf(running, inMemory)}`)
+    for (const one of all) one.abandon()
+  }
+
+  /** @internal */
+  get server(): object | undefined {
+    return this.engines.server
+  }
+
+  /** @internal */
+  takes({ queue }: Subscriber): boolean {
+    return this.#wanted.size > 0 || this.engines.resolve(queue).kind === 'memory'
+  }
+
+  /** @internal */
+  adopt(subscriber: Subscriber): Promise<void> {
+    let subscription = this.#subscriptions.get(subscriber)
+    // The configuration of its server may have put the queue on another engine than that of the process.
+    if (subscription !== undefined && subscription.queue.kind !== this.engines.resolve(subscriber.queue).kind) {
+      void this.drop(subscriber)
+      subscription = undefined
+    }
+    if (subscription === undefined) {
+      subscription = new Subscription(subscriber, this.engines)
+      this.#subscriptions.set(subscriber, subscription)
+    }
+    return subscription.start()
+  }
+
+  /** Resolves when a subscriber receives no more messages. Those in progress continue. @internal */
+  async drop(subscriber: Subscriber): Promise<void> {
+    const subscription = this.#subscriptions.get(subscriber)
+    if (subscription === undefined) return
+    this.#subscriptions.delete(subscriber)
+    const { quiet, ended } = subscription.stop()
+    this.#leaving.add(subscription)
+    void ended.finally(() => this.#leaving.delete(subscription))
+    await quiet
+  }
+
+  /** The subscribers of this server, active or not. */
   subscribers(): QueueSubscriber[] {
-    return declarations.all.map(({ queue: { name, kind }, concurrency }) => ({ queue: name, kind, concurrency }))
+    return subscribers.of(this.server).map(({ queue, options: { concurrency } }) => ({
+      queue: queue.name,
+      kind: this.engines.resolve(queue).kind,
+      concurrency,
+    }))
   }
 
   /**
@@ -141,14 +250,43 @@ export class QueueService {
    */
   async health(): Promise<void> {
     // Two engines of the application may have the same name.
-    const one = new Map(declaredQueues().map(({ kind, pubsub, queue }) => [pubsub ?? kind, queue]))
-    await Promise.all([...one.values()].map((queue) => queue.health()))
-  }
-
-  /** The counts of every queue of this process whose engine is configured, for metrics. */
-  counts(): Promise<QueueReport[]> {
-    return Promise.all(
-      declaredQueues().map(async ({ name, kind, queue }) => ({ queue: name, kind, ...(await queue.counts()) })),
+    const one = new Map(this.declared().map((queue) => [queue.pubsub ?? queue.kind, queue]))
+    await Promise.all(
+      [...one.values()].map((queue) => this.engines.ask(queue, queue.name, (driver, signal) => driver.ping(signal))),
     )
   }
+
+  /** The counts of every queue whose engine is configured, for metrics. */
+  counts(): Promise<QueueReport[]> {
+    return Promise.all(
+      this.declared().map(async (queue) => {
+        const { name, kind } = queue
+        const counts = await this.engines.ask(queue, name, (driver, signal) => driver.counts(name, signal))
+        return { queue: name, kind, ...counts }
+      }),
+    )
+  }
+
+  /**
+   * Returns what looks after the messages of one queue: lists them, sends failed ones again, removes them, pauses the queue.
+   *
+   * @throws QueueOperationError for a name that no queue of this process has whose engine is configured.
+   */
+  of(name: string): QueueOperator {
+    return new QueueOperator(findQueue(name, this.declared()), this.engines)
+  }
+
+  /** The queues whose engine is configured. @internal */
+  declared(): DeclaredQueue[] {
+    return allQueues()
+      .map((queue) => this.engines.resolve<DeclaredQueue>(queue))
+      .filter((queue) => this.engines.isConfigured(queue))
+  }
+}
+
+/** What happens to messages when closing no longer waits for their handlers. */
+function fateOf(running: number, inMemory: number): string {
+  if (inMemory === 0) return 'the messages will be delivered again'
+  if (inMemory < running) return `the messages will be delivered again, but not the ${inMemory} of queues in memory`
+  return 'the messages will not be delivered again: their queues are in memory'
 }

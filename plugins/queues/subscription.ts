@@ -1,14 +1,17 @@
-import { Trace, type TraceOutcome } from '../../kernel/index.ts'
+import { clock, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
 import { messageOf } from '../shared/values/safely.ts'
 import { attempt, notify, timeoutOption } from '../shared/work/attempt.ts'
-import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
+import type { Carrier } from '../shared/work/carrier.ts'
+import { carrierOf } from '../shared/work/carrier.ts'
 import type { Outcome } from '../shared/work/local-queue.ts'
 import { Call, Running } from '../shared/work/running.ts'
+import { type BatchSettings, collecting, type QueueBatchHandler } from './batch.ts'
 import type { Consumer, Deliver, Delivery } from './drivers/contract.ts'
-import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
-import { dangerous, QueuePayloadError } from './errors.ts'
+import type { EngineRef, Engines, Unresolved } from './engines.ts'
+import { dangerous, QueueExpiredError, QueuePayloadError, QueueVersionError } from './errors.ts'
+import { type Meta, metaOf } from './meta.ts'
 import type { CheckPayload, PayloadSchema } from './schema.ts'
 
 /** What a handler receives along with the payload of its message. */
@@ -38,13 +41,23 @@ export interface SubscribeOptions<Payload = unknown> {
   onDead?(payload: Payload, error: Error, message: QueueMessage): unknown
 }
 
-export const subscribeOptions = option
-  .shape({
-    concurrency: option.int({ min: 1, max: 10_000 }).default(1),
-    timeout: timeoutOption,
-    onDead: option.fn<NonNullable<SubscribeOptions['onDead']>>(),
-  })
-  .typed<SubscribeOptions>()
+/** Options of `subscribeBatch`. */
+export interface SubscribeBatchOptions<Payload = unknown> extends SubscribeOptions<Payload> {
+  /** The maximum number of messages for one call. Default 100. */
+  size?: number
+  /** Milliseconds for which the first message waits for others. Default 100. */
+  wait?: number
+}
+
+const common = {
+  concurrency: option.int({ min: 1, max: 10_000 }).default(1),
+  timeout: timeoutOption,
+  onDead: option.fn<NonNullable<SubscribeOptions['onDead']>>(),
+}
+export const subscribeOptions = option.shape(common).typed<SubscribeOptions>()
+export const subscribeBatchOptions = option
+  .shape({ ...common, size: option.int({ min: 1, max: 1000 }).default(100), wait: option.ms().default(100) })
+  .typed<SubscribeBatchOptions>()
 
 /** A queue, as its subscribers see it. */
 export interface SubscribedQueue extends EngineRef {
@@ -52,12 +65,22 @@ export interface SubscribedQueue extends EngineRef {
   readonly check: CheckPayload | undefined
   /** The schema of the check. */
   readonly schema: PayloadSchema | undefined
+  /** The version of its payloads; 1 if they never had another. */
+  readonly version: number
+  /** Makes a payload of this version from one of an earlier version. */
+  readonly upgrade: UpgradePayload | undefined
 }
+
+/** Makes a payload of the present version from one of the version `from`. */
+export type UpgradePayload = (payload: unknown, from: number) => unknown
 
 const asError = (thrown: unknown) =>
   thrown instanceof Error ? thrown : new Error(messageOf(thrown), { cause: thrown })
 const delivered: Outcome = { ok: true }
-const isBadPayload = (error: Error) => (error as { code?: unknown }).code === 'QueuePayloadError'
+const noMeta: Readonly<Meta> = {}
+const hopeless: readonly unknown[] = ['QueuePayloadError', 'QueueExpiredError', 'QueueVersionError']
+/** Whether no further attempt can succeed. */
+const isHopeless = (error: Error) => hopeless.includes((error as { code?: unknown }).code)
 
 /** One attempt in progress. The signal is a getter of the class, so that a copy of a message does not create it. */
 class Received extends Call implements QueueMessage {
@@ -66,12 +89,12 @@ class Received extends Call implements QueueMessage {
   readonly attempt: number
   readonly attempts: number | undefined
 
-  constructor(queue: string, { id, attempt, attempts }: Delivery, running: Running) {
+  constructor(queue: string, { id, attempt, attempts }: Delivery, meta: Readonly<Meta>, running: Running) {
     super(running)
-    this.id = id
+    this.id = meta.id ?? id
     this.queue = queue
     this.attempt = attempt
-    this.attempts = attempts
+    this.attempts = attempts ?? meta.attempts
   }
 }
 
@@ -93,28 +116,34 @@ export interface QueueAttemptTrace extends Omit<QueueMessage, 'signal'>, TraceOu
 
 const attemptTrace = new Trace<QueueAttemptTrace>('queue.attempt')
 
-/** One subscriber of a queue; declared anywhere, active between `start` and `stop`. */
+/** A subscriber, as it was declared. */
+export interface Subscriber {
+  readonly queue: Unresolved<SubscribedQueue>
+  readonly handler: QueueHandler<unknown>
+  readonly options: SettingsOf<typeof subscribeOptions>
+  /** With it, the handler takes several messages. */
+  readonly batch?: BatchSettings
+}
+
+/** A subscriber in one server; active between `start` and `stop`. */
 export class Subscription {
   readonly queue: SubscribedQueue
   readonly #handler: QueueHandler<unknown>
-  readonly #options: SettingsOf<typeof subscribeOptions>
+  readonly #options: Subscriber['options']
+  readonly #concurrency: number
+  readonly #engines: Engines
   #work: Work | undefined
   /** Resolves when all earlier calls have ended. */
   #earlier: Promise<unknown> = Promise.resolve()
   readonly #running = new Running()
+  #isForeignReported = false
 
-  constructor(queue: SubscribedQueue, handler: QueueHandler<unknown>, options: SettingsOf<typeof subscribeOptions>) {
-    this.queue = queue
-    this.#handler = handler
+  constructor({ queue, handler, options, batch }: Subscriber, engines: Engines) {
+    this.queue = engines.resolve<SubscribedQueue>(queue)
+    this.#handler = batch === undefined ? handler : collecting(handler as unknown as QueueBatchHandler<unknown>, batch)
+    this.#concurrency = options.concurrency * (batch?.size ?? 1)
     this.#options = options
-  }
-
-  get concurrency(): number {
-    return this.#options.concurrency
-  }
-
-  get isAtWork(): boolean {
-    return this.#work !== undefined
+    this.#engines = engines
   }
 
   /** Deliveries in progress, including those of a stopped subscriber. */
@@ -135,10 +164,10 @@ export class Subscription {
   }
 
   async #begin(work: Work): Promise<void> {
-    const driver = await driverOf(this.queue, this.queue.name)
+    const driver = await this.#engines.driverOf(this.queue, this.queue.name)
     const consume = async () => {
       if (this.#work !== work) return
-      work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.concurrency })
+      work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.#concurrency })
       await work.consumer.begun
     }
     if (this.running === 0) return consume()
@@ -149,12 +178,8 @@ export class Subscription {
 
   #notBegun(work: Work, error: unknown): void {
     if (this.#work === work) this.#work = undefined
-    this.reportNotStarted(error)
-  }
-
-  reportNotStarted(error: unknown): void {
     const { name } = this.queue
-    queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not start`)
+    this.#engines.log.error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not start`)
   }
 
   /** Ends its work: `quiet` when no more messages reach the handler, `ended` when none is in progress either. */
@@ -175,19 +200,22 @@ export class Subscription {
   }
 
   readonly #deliver: Deliver = (payload, delivery) => {
-    const { name, kind } = this.queue
-    const message = new Received(name, delivery, this.#running)
-    const { timeout: own = delivery.timeout } = this.#options
+    const { name, kind, version } = this.queue
+    const meta = delivery.meta === undefined ? noMeta : metaOf(delivery.meta)
+    if ((meta.version ?? 1) > version) return Promise.resolve(this.#giveBack(meta.version!))
+    const message = new Received(name, delivery, meta, this.#running)
+    const own = meta.timeout ?? this.#options.timeout ?? delivery.timeout
     const timeout = own && Math.min(own, delivery.timeout ?? own)
     // One promise for each message: `deliver` itself is not async.
     return attempt(
       {
         trace: attemptTrace,
-        event: () => ({ ...message, kind, payload, carrier: carrierOf(delivery.carrier) ?? {} }),
+        event: () => ({ ...message, kind, payload, carrier: carrierOf(delivery.meta) ?? {} }),
         call: message,
         timeout,
         what: `the queue "${name}": the handler`,
-        run: () => this.#handle(payload, message),
+        run: () => this.#handle(payload, message, meta),
+        server: this.#engines.server,
       },
       () => {
         message.end()
@@ -197,15 +225,24 @@ export class Subscription {
     )
   }
 
+  /** Leaves a message to a newer process, whose publishers know a version that this one does not. */
+  #giveBack(version: number): Outcome {
+    const { name, version: own } = this.queue
+    const error = QueueVersionError(name, `has the version ${version}, and this process knows ${own}`)
+    if (!this.#isForeignReported)
+      this.#engines.log.warn({ queue: name, version }, `${error.message}. It is given back for a newer process`)
+    this.#isForeignReported = true
+    return { ok: false, error, final: false, isForeign: true }
+  }
+
   async #failed(error: Error, payload: unknown, message: Received, timeout: number | undefined): Promise<Outcome> {
     const { kind } = this.queue
     const { id, queue, attempt: number, attempts } = message
     // Closing has reported a message in memory for which it no longer waits as lost.
     const isLost = kind === 'memory' && !this.#running.has(message)
-    // An invalid payload stays invalid at the next attempt.
-    const final = isLost || isBadPayload(error) || (attempts !== undefined && number >= attempts)
-    const log = queueLog().child({ queue, id })
-    const handler = errorHandlerOf(this.queue)
+    const final = isLost || isHopeless(error) || (attempts !== undefined && number >= attempts)
+    const log = this.#engines.log.child({ queue, id })
+    const handler = this.#engines.errorHandlerOf(this.queue)
     const call = handler && (() => handler(error, { queue, kind, id, payload, attempt: number, attempts, final }))
     if (!(await notify(call, `the error handler of the queue "${queue}"`, log, timeout))) {
       const which = attempts === undefined ? `attempt ${number}` : `attempt ${number} of ${attempts}`
@@ -218,12 +255,22 @@ export class Subscription {
     return { ok: false, error, final }
   }
 
-  #handle(payload: unknown, message: QueueMessage): unknown {
-    const { check, name } = this.queue
+  #handle(payload: unknown, message: QueueMessage, { expires, version: from = 1 }: Readonly<Meta>): unknown {
+    const { check, name, version } = this.queue
+    if (expires !== undefined && clock.now() >= expires) throw QueueExpiredError(name)
     // The engine may have other publishers, and a handler that merges the payload would change the prototype of its target.
     if (reachesPrototype(payload)) throw QueuePayloadError(name, dangerous)
+    if (from < version) return this.#upgraded(payload, message, from)
     return check === undefined
       ? this.#handler(payload, message)
       : check(payload).then((value) => this.#handler(value, message))
+  }
+
+  async #upgraded(payload: unknown, message: QueueMessage, from: number): Promise<unknown> {
+    const { check, name, upgrade, version } = this.queue
+    if (upgrade === undefined)
+      throw QueueVersionError(name, `has the version ${from}, and the queue has no upgrade to ${version}`)
+    const value = await upgrade(payload, from)
+    return this.#handler(check === undefined ? value : await check(value), message)
   }
 }

@@ -8,6 +8,7 @@ import {
   type QueueCounts,
   type QueueHandle,
   type QueueService,
+  queue,
   Server,
   sqsQueue,
 } from 'framework'
@@ -40,19 +41,35 @@ memory.subscribe((_payload: { title: string }) => {})
 redis.publish({})
 
 // Publish options are those of the engine.
-memory.publish({ book: 1 }, { attempts: 3, backoff: { type: 'fixed', delay: 10 }, delay: 5, priority: 1, jobId: 'x' })
+memory.publish({ book: 1 }, { attempts: 3, backoff: { type: 'fixed', delay: 10 }, delay: 5, priority: 1, id: 'x' })
 redis.publish({ book: 1 }, { attempts: 3, backoff: { type: 'exponential', delay: 10 }, removeOnComplete: { count: 5 } })
 redis.publish({ book: 1 }, { repeat: { key: 'daily', pattern: '0 3 * * *', tz: 'Europe/Rome' } })
 postgres.publish({ book: 1 }, { retryLimit: 4, retryDelay: 30, retryBackoff: true, startAfter: new Date() })
 cloud.publish({ book: 1 }, { DelaySeconds: 10, MessageGroupId: 'a' })
-memory.publishMany([{ book: 1 }], ({ book }, index) => ({ jobId: `${book}-${index}` }))
+memory.publishMany([{ book: 1 }], ({ book }, index) => ({ id: `${book}-${index}` }))
 memory.publishMany([{ book: 1 }], { attempts: 2 })
 // @ts-expect-error those of Postgres on Redis
 redis.publish({ book: 1 }, { retryLimit: 4 })
 // @ts-expect-error those of Redis on Postgres
-postgres.publish({ book: 1 }, { attempts: 4 })
-// @ts-expect-error those of Redis on SQS
-cloud.publish({ book: 1 }, { attempts: 4 })
+postgres.publish({ book: 1 }, { lifo: true })
+// @ts-expect-error SQS has no priorities
+cloud.publish({ book: 1 }, { priority: 4 })
+// Those of every engine are valid on each, and alone on a union.
+cloud.publish({ book: 1 }, { attempts: 4, backoff: 1000, delay: 5000, timeout: 100, expireIn: 60_000 })
+const either = Math.random() > 0.5 ? redis : postgres
+either.publish({ book: 1 }, { attempts: 4, priority: 1 })
+// @ts-expect-error those of one engine alone
+either.publish({ book: 1 }, { retryLimit: 4 })
+const portable = queue<Order>('orders', { attempts: 4, timeout: 1000 })
+portable.publish(
+  { book: 1 },
+  { id: { value: 'a', ttl: 1000 }, backoff: { type: 'exponential', delay: 10, jitter: 0.5 } },
+)
+// @ts-expect-error those of an engine
+portable.publish({ book: 1 }, { retryLimit: 4 })
+// @ts-expect-error an id belongs to one message
+queue<Order>('orders', { id: 'x' })
+portable.subscribeBatch((orders, messages) => console.log(orders[0]!.book, messages.length), { size: 10 })
 // @ts-expect-error there is no such backoff
 memory.publish({ book: 1 }, { backoff: { type: 'linear' } })
 

@@ -38,7 +38,7 @@ export const digests = definePlugin({
       await digestQueue.publishMany(
         all.map((address) => ({ address, day })),
         // A second tick on the same day adds nothing while the first is under way.
-        ({ address }) => ({ jobId: `${day} ${address}`, attempts: 5, backoff: { type: 'exponential', delay: 50 } }),
+        ({ address }) => ({ id: `${day} ${address}`, attempts: 5, backoff: { type: 'exponential', delay: 50 } }),
       )
       logger.info({ count: all.length }, 'digests are on their way')
     })

@@ -1,7 +1,7 @@
 import { clock, serverExpected, type Timer } from '../../../kernel/index.ts'
-import { nextTime } from '../schedule/calendar.ts'
+import { nextTime } from '../../shared/schedule/calendar.ts'
+import { zoneByName } from '../../shared/schedule/zone.ts'
 import { openWallClock, type WallClock } from '../schedule/system-clock.ts'
-import { zoneByName } from '../schedule/zone.ts'
 import { type Activity, type Declared, declarations } from './declarations.ts'
 
 /** Milliseconds between two looks at the clock, which may be set while a job waits for its first tick. */

@@ -1,7 +1,7 @@
 import type { CallSite, Logger } from '../../../kernel/index.ts'
+import type { CronPattern } from '../../shared/schedule/pattern.ts'
 import { type ImportedMethod, ServiceClasses } from '../../shared/work/service-classes.ts'
 import { CronClassError, CronFileError } from '../failures.ts'
-import type { CronPattern } from '../schedule/pattern.ts'
 import { Activity, type Declared } from './declarations.ts'
 import type { CronJobSettings } from './job-options.ts'
 import type { CronHandler } from './run.ts'

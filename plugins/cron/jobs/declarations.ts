@@ -1,7 +1,7 @@
 import type { CallSite, Logger } from '../../../kernel/index.ts'
+import type { CronPattern } from '../../shared/schedule/pattern.ts'
 import { Declarations, type Runner } from '../../shared/work/declarations.ts'
 import { Running } from '../../shared/work/running.ts'
-import type { CronPattern } from '../schedule/pattern.ts'
 import type { CronJobSettings } from './job-options.ts'
 import type { CronHandler } from './run.ts'
 

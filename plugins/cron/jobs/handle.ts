@@ -1,7 +1,7 @@
 import { CallSite } from '../../../kernel/index.ts'
 import { decorator, type MethodMark } from '../../shared/decorators/decorator.ts'
+import { parsePattern } from '../../shared/schedule/pattern.ts'
 import { CronDestroyedError } from '../failures.ts'
-import { parsePattern } from '../schedule/pattern.ts'
 import { awaitTick, forgetTick } from './alone.ts'
 import { cronClasses } from './base-cron.ts'
 import { Activity, type Declared, declarations, endJob, stopJob } from './declarations.ts'

@@ -1,8 +1,8 @@
 import { quoted } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../../shared/options/index.ts'
+import { zoneByName } from '../../shared/schedule/zone.ts'
 import { timeoutOption } from '../../shared/work/attempt.ts'
 import type { CronErrorHandler } from '../failures.ts'
-import { zoneByName } from '../schedule/zone.ts'
 
 /** Options of one job. */
 export interface CronJobOptions {

@@ -19,6 +19,11 @@ export interface BullJob {
   /** When it was published, and when its last attempt began: milliseconds since 1970. */
   readonly timestamp: number
   readonly processedOn?: number
+  /** Milliseconds after its last change at which a delayed job is due. */
+  readonly delay?: number
+  readonly failedReason?: string
+  /** The stacks of its failed attempts. */
+  readonly stacktrace?: readonly string[] | null
   /** `telemetry` is BullMQ's own place for the data of a trace; its metadata is a string. */
   readonly opts: {
     readonly attempts?: number
@@ -26,6 +31,10 @@ export interface BullJob {
     readonly telemetry?: { readonly metadata?: unknown }
   }
   moveToWait(token: string | undefined): Promise<unknown>
+  moveToDelayed(timestamp: number, token: string | undefined): Promise<unknown>
+  getState(): Promise<string>
+  retry(state: 'failed', options: { resetAttemptsMade: boolean; resetAttemptsStarted: boolean }): Promise<void>
+  remove(): Promise<void>
 }
 
 export interface BullQueue {
@@ -38,6 +47,10 @@ export interface BullQueue {
   removeJobScheduler(key: string): Promise<boolean>
   getJobs(types: string[], start: number, end: number, ascending: boolean): Promise<(BullJob | undefined)[]>
   getJobCounts(...types: string[]): Promise<Record<string, number>>
+  getJob(id: string): Promise<BullJob | undefined>
+  pause(): Promise<void>
+  resume(): Promise<void>
+  isPaused(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -56,4 +69,5 @@ export interface Bullmq {
   ) => BullWorker
   readonly UnrecoverableError: new (message: string) => Error
   readonly WaitingError: new () => Error
+  readonly DelayedError: new () => Error
 }

@@ -1,30 +1,27 @@
 import { isInTime, systemClock } from '../../../kernel/index.ts'
 import { peer, peers } from '../../shared/environment/optional-package.ts'
 import { isUnreachable } from '../../shared/stores/unreachable.ts'
+import { defined } from '../../shared/values/json.ts'
 import { sharing } from '../../shared/values/memoize.ts'
 import { deferred } from '../../shared/values/promises.ts'
-import { safely } from '../../shared/values/safely.ts'
-import type { Carrier } from '../../shared/work/carrier.ts'
+import { foreignPause } from '../../shared/work/local-queue.ts'
+import type { Meta } from '../meta.ts'
 import type { BullmqSettings } from '../options.ts'
-import type { BullmqPublishOptions } from '../publish-options.ts'
+import type { RepeatSettings } from '../publish-options.ts'
 import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-connection.ts'
+import { bullmqOperations, metaIn } from './bullmq-operations.ts'
 import type { BullJob, Bullmq, BullQueue, BullWorker, RedisClient, RedisConstructor } from './bullmq-types.ts'
 import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 
 /** In the form of BullMQ's own telemetry, so that publishers and workers without this framework are compatible. */
-const telemetryOf = (carrier: Readonly<Carrier> | undefined) =>
-  carrier === undefined ? undefined : { telemetry: { metadata: JSON.stringify(carrier) } }
-
-function carrierIn({ opts }: BullJob): unknown {
-  const metadata = opts.telemetry?.metadata
-  if (typeof metadata !== 'string') return undefined
-  return safely(() => JSON.parse(metadata))
-}
+const withMeta = (options: object | undefined, meta: Readonly<Meta> | undefined) =>
+  meta === undefined ? { ...options } : { ...options, telemetry: { metadata: JSON.stringify(meta) } }
 
 const feature = 'a queue of BullMQ (bullmqQueue)'
 
 /** Queues in Redis. */
-export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
+export class BullmqDriver implements QueueDriver<object> {
+  readonly operations = bullmqOperations((topic) => this.#queue(topic, new AbortController().signal))
   readonly #bullmq: Bullmq
   readonly #connections: RedisConnections
   readonly #config: BullmqSettings
@@ -58,29 +55,19 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     return new BullmqDriver(bullmq as unknown as Bullmq, connectionsOf(Redis, config.connection, host), config, host)
   }
 
-  async publish(topic: string, { texts, options, signal, carrier }: Batch<BullmqPublishOptions>): Promise<string[]> {
+  async publish(topic: string, { texts, options, metas, signal }: Batch<object>): Promise<string[]> {
     const queue = await this.#queue(topic, signal)
     signal.throwIfAborted()
-    const plain = texts.map((text, i) => ({ data: JSON.parse(text) as unknown, options: options[i] }))
-    if (plain.some((one) => one.options?.repeat !== undefined)) {
-      return Promise.all(plain.map((one) => this.#schedule(queue, one.data, one.options)))
-    }
-    const [only] = plain
-    const telemetry = telemetryOf(carrier)
+    const all = texts.map((text, i) => ({ name: topic, data: JSON.parse(text), opts: withMeta(options[i], metas[i]) }))
+    const [only] = all
     // Several jobs are sent in a transaction, which would cost two extra commands for a single one.
-    if (plain.length === 1) return [(await queue.add(topic, only!.data, { ...only!.options, ...telemetry })).id!]
-    const jobs = await queue.addBulk(
-      plain.map((one) => ({ name: topic, data: one.data, opts: { ...one.options, ...telemetry } })),
-    )
-    return jobs.map((job) => job.id!)
+    if (all.length === 1) return [(await queue.add(topic, only!.data, only!.opts)).id!]
+    return (await queue.addBulk(all)).map((job) => job.id!)
   }
 
-  async #schedule(queue: BullQueue, data: unknown, options: BullmqPublishOptions = {}): Promise<string> {
-    const { repeat, jobId: _, delay: __, ...opts } = options
-    if (repeat === undefined) return (await queue.add(queue.name, data, { ...options })).id!
-    const { key, ...when } = repeat
-    const job = await queue.upsertJobScheduler(key, when, { name: queue.name, data, opts })
-    return job?.id ?? key
+  async repeat(topic: string, { key, ...when }: RepeatSettings, text: string, opts: object | undefined): Promise<void> {
+    const queue = await this.#queue(topic, new AbortController().signal)
+    await queue.upsertJobScheduler(key, defined(when), { name: topic, data: JSON.parse(text), opts: { ...opts } })
   }
 
   /** Ends a job that `repeat` started; returns whether there was one. */
@@ -157,7 +144,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
       if (isStopped) return this.#giveBack(job, token)
       running++
       this.#refused.delete(topic)
-      await this.#process(job, deliver).finally(() => running--)
+      await this.#process(job, token, deliver).finally(() => running--)
     }
     const worker = new this.#bullmq.Worker(topic, process, {
       connection: this.#consumer,
@@ -213,17 +200,21 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     throw new this.#bullmq.WaitingError()
   }
 
-  async #process(job: BullJob, deliver: Deliver): Promise<void> {
+  async #process(job: BullJob, token: string | undefined, deliver: Deliver): Promise<void> {
     // BullMQ stores 0 for a job without the option.
     const attempts = job.opts.attempts || 1
     const outcome = await deliver(job.data, {
       id: job.id!,
       attempt: job.attemptsMade + 1,
       attempts,
-      carrier: carrierIn(job),
+      meta: metaIn(job),
     })
     if (outcome.ok) return
     const { error, final } = outcome
+    if (outcome.isForeign) {
+      await job.moveToDelayed(systemClock.now() + foreignPause, token)
+      throw new this.#bullmq.DelayedError()
+    }
     throw final ? Object.assign(new this.#bullmq.UnrecoverableError(error.message), { cause: error }) : error
   }
 

@@ -1,5 +1,6 @@
-import type { Carrier } from '../../shared/work/carrier.ts'
 import type { Outcome } from '../../shared/work/local-queue.ts'
+import type { Meta } from '../meta.ts'
+import type { RepeatSettings } from '../publish-options.ts'
 
 /** One delivery of a message, as the engine counts it. */
 export interface Delivery {
@@ -8,8 +9,8 @@ export interface Delivery {
   readonly attempt: number
   /** The maximum number of attempts; `undefined` where only the engine knows it. */
   readonly attempts: number | undefined
-  /** The carrier that was published with it; not checked. */
-  readonly carrier?: unknown
+  /** What was published with it; not checked. */
+  readonly meta?: unknown
   /** Milliseconds after which the engine gives the message to another subscriber, so that the attempt has failed. */
   readonly timeout?: number
 }
@@ -41,16 +42,54 @@ export interface QueueCounts {
   readonly oldest?: number
 }
 
+/** What a message is doing. `failed`: it was given up, and is kept. */
+export type MessageState = 'waiting' | 'active' | 'delayed' | 'failed'
+export const messageStates: readonly MessageState[] = ['waiting', 'active', 'delayed', 'failed']
+
+/** A message as its engine has it. */
+export interface StoredMessage {
+  /** The id in the engine. */
+  readonly id: string
+  readonly state: MessageState
+  readonly payload: unknown
+  /** The number of attempts so far. */
+  readonly attempt: number
+  readonly attempts: number | undefined
+  /** Milliseconds since 1970. */
+  readonly publishedAt: number | undefined
+  /** When it is due, if that is later. */
+  readonly dueAt?: number | undefined
+  /** The errors of its attempts that the engine keeps, the oldest first. */
+  readonly errors: readonly { readonly message: string; readonly stack?: string | undefined }[]
+  /** What was published with it; not checked. */
+  readonly meta?: unknown
+}
+
+/** Looks after the messages of one queue. */
+export interface QueueOperations {
+  /** Messages in one state: those that will be taken first, or that failed last; from an offset. */
+  list(topic: string, state: MessageState, from: number, limit: number): Promise<readonly StoredMessage[]>
+  find(topic: string, id: string): Promise<StoredMessage | undefined>
+  /** Gives failed messages all their attempts again; returns how many of these it has found. */
+  retry(topic: string, ids: readonly string[]): Promise<number>
+  /** Removes messages that are not being handled; returns how many of these it has found. */
+  remove(topic: string, ids: readonly string[]): Promise<number>
+  /** Stops and continues the delivery of messages to all processes. */
+  pause(topic: string): Promise<void>
+  resume(topic: string): Promise<void>
+  isPaused(topic: string): Promise<boolean>
+}
+
 /** Messages that are published together. */
 export interface Batch<Options> {
   /** The payloads as JSON. */
   readonly texts: readonly string[]
   /** The options of each. */
   readonly options: readonly (Options | undefined)[]
+  /** What is stored with each, invisible to handlers, for all attempts. */
+  readonly metas: readonly (Readonly<Meta> | undefined)[]
   /** Messages that are unsent when it aborts must not be sent later. */
   readonly signal: AbortSignal
-  /** Stored with each message, invisible to handlers, for all attempts. */
-  readonly carrier: Readonly<Carrier> | undefined
 }
 
 /**
@@ -65,7 +104,11 @@ export interface QueueDriver<Options = never> {
   /** Returns immediately; an unreachable engine is retried until it can be reached. */
   consume(topic: string, deliver: Deliver, options: { readonly concurrency: number }): Consumer
   counts(topic: string, signal: AbortSignal): Promise<QueueCounts>
-  /** Ends a repetition that a publish option started, if the engine has such options; returns whether there was one. */
+  /** What an operator can do with its messages; missing for an engine that cannot. */
+  readonly operations?: QueueOperations
+  /** Publishes a message repeatedly, for an engine that does so by itself; with the same key it replaces an earlier one. */
+  repeat?(topic: string, when: RepeatSettings, text: string, options: Options | undefined): Promise<void>
+  /** Ends a repetition of the engine; returns whether there was one. */
   stopRepeat?(topic: string, key: string, signal: AbortSignal): Promise<boolean>
   /** Rejects when the engine does not respond. */
   ping(signal: AbortSignal): Promise<void>

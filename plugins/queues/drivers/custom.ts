@@ -1,6 +1,7 @@
 import { deferred } from '../../shared/values/promises.ts'
 import type { Carrier } from '../../shared/work/carrier.ts'
-import type { DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+import type { PublishOptions } from '../publish-options.ts'
+import type { DriverHost, QueueCounts, QueueDriver, QueueOperations } from './contract.ts'
 
 /** The data of a delivery for a handler of a custom engine, as far as the engine knows it. */
 export interface CustomDelivery {
@@ -41,7 +42,7 @@ export type CustomHandler = (payload: unknown, delivery?: CustomDelivery) => Pro
 export interface GenericPubSub<Options = object> {
   /** The key of its settings in the configuration; default: the name of the queue. */
   readonly name?: string
-  /** Sends one message and resolves with its `id`. `sent` comes only while a tracing tool subscribes; an engine that returns its carrier with each delivery lets traces reach handlers. */
+  /** Sends one message and resolves with its `id`. `sent` comes only if there is something to send along; an engine that returns its carrier with each delivery lets traces reach handlers. */
   publish(
     topic: string,
     payload: unknown,
@@ -52,6 +53,13 @@ export interface GenericPubSub<Options = object> {
   subscribe(topic: string, handler: CustomHandler, options?: { readonly concurrency: number }): Promise<unknown>
   /** Stops handing messages to the handler; resolves once no more will reach it. */
   unsubscribe(topic: string, handler: CustomHandler): Promise<unknown>
+  /**
+   * The portable options of `queue(name)` that `publish` understands, such as `['attempts', 'delay']`; others are refused, except for `timeout`
+   * and `expireIn`. For `expireIn` and for versions of payloads, the handler must receive `sent.carrier` back.
+   */
+  readonly supports?: readonly (keyof PublishOptions)[]
+  /** What an operator can do with its messages. */
+  readonly operations?: QueueOperations
   /** The number of messages by state. */
   counts?(topic: string): Promise<QueueCounts>
   /** Rejects when the engine does not respond. */
@@ -63,16 +71,18 @@ export interface GenericPubSub<Options = object> {
 /** Adapts an engine of the application to the contract of all drivers. */
 export function customDriver(pubsub: GenericPubSub, host: DriverHost): QueueDriver<object> {
   return {
-    publish(topic, { texts, options, carrier }) {
-      const sent: [] | [{ carrier: Readonly<Carrier> }] = carrier === undefined ? [] : [{ carrier }]
+    publish(topic, { texts, options, metas }) {
       return Promise.all(
-        texts.map(async (text, i) => (await pubsub.publish(topic, JSON.parse(text), options[i], ...sent)).id),
+        texts.map(async (text, i) => {
+          const sent: [] | [{ carrier: Readonly<Carrier> }] = metas[i] === undefined ? [] : [{ carrier: metas[i] }]
+          return (await pubsub.publish(topic, JSON.parse(text), options[i], ...sent)).id
+        }),
       )
     },
     consume(topic, deliver, options) {
       const running = new Set<Promise<unknown>>()
       const handler: CustomHandler = async (payload, { id = '', attempt = 1, attempts, carrier } = {}) => {
-        const delivery = deliver(payload, { id, attempt, attempts, carrier })
+        const delivery = deliver(payload, { id, attempt, attempts, meta: carrier })
         running.add(delivery)
         const outcome = await delivery.finally(() => running.delete(delivery))
         if (!outcome.ok) throw outcome.error
@@ -90,6 +100,7 @@ export function customDriver(pubsub: GenericPubSub, host: DriverHost): QueueDriv
       }
       return { stop, ended, begun }
     },
+    ...(pubsub.operations !== undefined && { operations: pubsub.operations }),
     counts: async (topic) => (await pubsub.counts?.(topic)) ?? { waiting: 0, active: 0, delayed: 0, failed: 0 },
     ping: async () => void (await pubsub.ping?.()),
     close: async () => void (await pubsub.close?.()),

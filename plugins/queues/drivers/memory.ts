@@ -1,18 +1,66 @@
 import { clock, systemClock, virtualClock } from '../../../kernel/index.ts'
 import { deferred } from '../../shared/values/promises.ts'
-import type { Carrier } from '../../shared/work/carrier.ts'
 import { LocalConsumer, type LocalMessage, LocalQueue } from '../../shared/work/local-queue.ts'
 import { QueueDelayedError, QueueFullError, QueueIdleError } from '../errors.ts'
-import type { MemoryPublishSettings } from '../publish-options.ts'
-import type { Batch, Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
+import { type Meta, pauseAfter } from '../meta.ts'
+import type { BackoffSettings, MemoryPublishSettings } from '../publish-options.ts'
+import {
+  type Batch,
+  type Consumer,
+  type Deliver,
+  type MessageState,
+  messageStates,
+  type QueueCounts,
+  type QueueDriver,
+  type QueueOperations,
+  type StoredMessage,
+} from './contract.ts'
 
 /** A message in memory, stored as a string so that a handler cannot change the payload of the next attempt. */
-interface Message extends LocalMessage {
+class Message implements LocalMessage {
+  readonly id: string
   readonly text: string
-  readonly carrier: Readonly<Carrier> | undefined
+  readonly priority: number
+  readonly attempts: number
+  readonly meta: Readonly<Meta> | undefined
+  readonly publishedAt = clock.now()
+  readonly #backoff: BackoffSettings | undefined
+  attempt = 0
+  since = 0
+  next: this | undefined
+  errors?: Error[]
+
+  constructor(id: string, text: string, meta: Readonly<Meta> | undefined, settings: MemoryPublishSettings) {
+    this.id = id
+    this.text = text
+    this.meta = meta
+    this.priority = settings.priority
+    this.attempts = settings.attempts
+    this.#backoff = settings.backoff
+  }
+
+  backoff(attempt: number): number {
+    return pauseAfter(attempt, this.#backoff)
+  }
 }
 
-type Topic = LocalQueue<Message>
+/** One queue, and until when ids may not be used again although their messages are done. */
+class Topic extends LocalQueue<Message> {
+  readonly taken = new Map<string, number>()
+
+  /** Whether a message with this id must not be added; otherwise, with a time to live, the id is taken from now on. */
+  isTaken(id: string, ttl: number | undefined): boolean {
+    const now = clock.now()
+    // Those that were taken first are usually over first; the rest goes with a later message.
+    for (const [other, until] of this.taken) {
+      if (until > now) break
+      this.taken.delete(other)
+    }
+    if (this.ids.has(id) || (this.taken.get(id) ?? 0) > now) return true
+    if (ttl !== undefined) this.taken.set(id, now + ttl)
+    return false
+  }
+}
 
 /** A message that was given up. */
 export interface DeadMessage {
@@ -29,16 +77,44 @@ export interface DeadMessage {
 /** How many such messages are kept for each queue. */
 const maxDead = 1000
 
-function backoffOf(backoff: MemoryPublishSettings['backoff']): Message['backoff'] {
-  if (typeof backoff === 'number') return () => backoff
-  const { type, delay = 0 } = backoff
-  // A timer accepts no longer delay: it would fire immediately.
-  return type === 'exponential' ? (attempt) => Math.min(delay * 2 ** (attempt - 1), 2_147_483_647) : () => delay
-}
-
 /** Queues in the memory of this process, for development and tests: their messages end with it. */
 export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   readonly isLocal = true
+  readonly operations: QueueOperations = {
+    list: async (name, state, from, limit) =>
+      storedIn(this.topic(name), state)
+        .slice(from, from + limit)
+        .map((message) => stored(this.topic(name), message, state)),
+    find: async (name, id) => {
+      const topic = this.topic(name)
+      for (const state of messageStates)
+        for (const message of storedIn(topic, state)) if (message.id === id) return stored(topic, message, state)
+      return undefined
+    },
+    retry: async (name, ids) => {
+      const topic = this.topic(name)
+      const wanted = new Set(ids)
+      const again = topic.dead.filter(({ id }) => wanted.has(id))
+      const isAgain = new Set(again)
+      topic.remove((message) => isAgain.has(message))
+      for (const message of again) {
+        message.attempt = 0
+        topic.add(message)
+      }
+      return again.length
+    },
+    remove: async (name, ids) => {
+      const wanted = new Set(ids)
+      return this.topic(name).remove(({ id }) => wanted.has(id)).length
+    },
+    pause: async (name) => {
+      this.topic(name).isPaused = true
+    },
+    resume: async (name) => {
+      this.topic(name).isPaused = false
+    },
+    isPaused: async (name) => this.topic(name).isPaused,
+  }
   readonly #topics = new Map<string, Topic>()
   readonly #maxSize: () => number
   #lastId = 0
@@ -48,23 +124,20 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
     this.#maxSize = maxSize
   }
 
-  async publish(name: string, { texts, options, carrier }: Batch<MemoryPublishSettings>): Promise<string[]> {
+  async publish(name: string, { texts, options, metas }: Batch<MemoryPublishSettings>): Promise<string[]> {
     const topic = this.topic(name)
     // All or nothing, as in an engine that has batches.
     if (topic.size + texts.length > this.#maxSize()) throw QueueFullError(name, this.#maxSize())
     return texts.map((text, i) => {
-      const { attempts, backoff, delay, priority, jobId } = options[i]!
-      const id = jobId ?? this.#freeId(topic)
-      if (topic.ids.has(id)) return id
-      topic.add(
-        { id, text, priority, attempts, backoff: backoffOf(backoff), carrier, attempt: 0, since: 0, next: undefined },
-        delay,
-      )
+      const settings = options[i]!
+      const id = settings.id ?? this.#freeId(topic)
+      if (settings.id === undefined || !topic.isTaken(id, settings.ttl))
+        topic.add(new Message(id, text, metas[i], settings), settings.delay)
       return id
     })
   }
 
-  /** An id that no `jobId` has; otherwise the message would not be added. */
+  /** An id that no publisher has chosen; otherwise the message would not be added. */
   #freeId(topic: Topic): string {
     let id: string
     do id = String(++this.#lastId)
@@ -73,8 +146,8 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   }
 
   consume(name: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
-    const take = ({ id, text, attempt, attempts, carrier }: Message) =>
-      deliver(JSON.parse(text), { id, attempt, attempts, carrier })
+    const take = ({ id, text, attempt, attempts, meta }: Message) =>
+      deliver(JSON.parse(text), { id, attempt, attempts, meta })
     return new LocalConsumer(this.topic(name), take, concurrency)
   }
 
@@ -82,7 +155,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
     const { waiting, active, delayed, dead } = this.topic(name)
     const now = clock.monotonic()
     const oldest = Math.max(0, ...waiting.heads.map(({ since }) => now - since))
-    return { waiting: waiting.size, active, delayed: delayed.size, failed: dead.length, oldest }
+    return { waiting: waiting.size, active: active.size, delayed: delayed.size, failed: dead.length, oldest }
   }
 
   async ping(): Promise<void> {}
@@ -97,11 +170,11 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
 
   /** Messages that were given up, the oldest first. */
   dead(name: string): DeadMessage[] {
-    return this.topic(name).dead.map(({ message: { id, text, attempt }, error }) => ({
+    return this.topic(name).dead.map(({ id, text, attempt, errors }) => ({
       id,
       payload: JSON.parse(text),
       attempts: attempt,
-      error,
+      error: errors!.at(-1)!,
     }))
   }
 
@@ -123,9 +196,23 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   topic(name: string): Topic {
     let topic = this.#topics.get(name)
     if (topic === undefined) {
-      topic = new LocalQueue(maxDead, (size) => QueueIdleError(name, size))
+      topic = new Topic(maxDead, (size) => QueueIdleError(name, size))
       this.#topics.set(name, topic)
     }
     return topic
   }
+}
+
+/** The messages in one state, in the order of an operator's list. */
+function storedIn(topic: Topic, state: MessageState): Message[] {
+  if (state === 'waiting') return [...topic.waiting]
+  if (state === 'active') return [...topic.active]
+  if (state === 'failed') return topic.dead.toReversed()
+  return [...topic.delayed].sort(([, one], [, other]) => one.due - other.due).map(([message]) => message)
+}
+
+function stored(topic: Topic, message: Message, state: MessageState): StoredMessage {
+  const { id, text, attempt, attempts, publishedAt, meta, errors = [] } = message
+  const dueAt = topic.delayed.get(message)?.due
+  return { id, state, payload: JSON.parse(text), attempt, attempts, publishedAt, dueAt, meta, errors }
 }

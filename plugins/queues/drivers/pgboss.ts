@@ -1,13 +1,15 @@
+import { createHash } from 'node:crypto'
 import { systemClock } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { addressOf } from '../../shared/stores/address.ts'
 import { isUnreachable } from '../../shared/stores/unreachable.ts'
 import { Memoized, memoizedIn, sharing } from '../../shared/values/memoize.ts'
-import type { Carrier } from '../../shared/work/carrier.ts'
 import { QueuePayloadError } from '../errors.ts'
 import type { PgbossSettings } from '../options.ts'
-import type { PgbossPublishOptions } from '../publish-options.ts'
+import type { PgbossTerms } from '../publish-options.ts'
 import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+import { unwrap, wrap } from './pgboss-data.ts'
+import { PgbossOperations } from './pgboss-operations.ts'
 import { Poller } from './poller.ts'
 
 /** The used part of pg-boss, the same from version 10 to 12. */
@@ -42,22 +44,22 @@ interface BossJob {
   readonly deadLetter?: string | null
 }
 
+type Rows = { rows: Record<string, unknown>[] }
 type MakeBoss = new (options: object) => Boss
 
-/** A column of JSON accepts objects; every other value is wrapped in one. */
-const wrapped = '$payload'
-const isPlain = (payload: unknown): payload is object =>
-  typeof payload === 'object' && payload !== null && !Array.isArray(payload) && !Object.hasOwn(payload, wrapped)
-/** pg-boss has no other place for data that goes with a job into its retries and its dead letter queue. */
-const carried = '$carrier'
-const wrap = (payload: unknown, carrier: Readonly<Carrier> | undefined): object => {
-  if (carrier !== undefined) return { [wrapped]: payload, [carried]: carrier }
-  return isPlain(payload) ? payload : { [wrapped]: payload }
+/** The options of a message in the terms of pg-boss, with those that it does not have in this form. */
+interface PgbossMessage extends PgbossTerms {
+  readonly delay?: number
+  readonly messageId?: { readonly value: string; readonly ttl: number | undefined }
 }
-const unwrap = (data: object): unknown =>
-  Object.hasOwn(data ?? {}, wrapped) ? (data as Record<string, unknown>)[wrapped] : data
-const carrierIn = (data: object): unknown =>
-  Object.hasOwn(data ?? {}, wrapped) ? (data as Record<string, unknown>)[carried] : undefined
+
+/** pg-boss accepts UUIDs only: the same id in the same queue is the same UUID (RFC 9562, section 5.5, without a name space). */
+function uuidOf(queue: string, id: string): string {
+  const bytes = createHash('sha1').update(`${queue}\0${id}`).digest().subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x50
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
 
 /**
  * Retries queries that Postgres has ended to resolve a deadlock. Version 10 creates a table for each queue: in a measurement with
@@ -86,7 +88,8 @@ function explain(topic: string): (error: unknown) => never {
 }
 
 /** Queues in Postgres. */
-export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
+export class PgbossDriver implements QueueDriver<PgbossMessage> {
+  readonly operations: PgbossOperations
   readonly #make: MakeBoss
   readonly #config: PgbossSettings
   readonly #host: DriverHost
@@ -102,6 +105,8 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     this.#make = make
     this.#config = config
     this.#host = host
+    const sql = async (text: string, values: unknown[]) => (await this.#boss.get()).getDb().executeSql(text, values)
+    this.operations = new PgbossOperations(sql, config.schema)
   }
 
   /** Loads the packages; connects to nothing yet. */
@@ -164,20 +169,28 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     }
   }
 
-  async publish(topic: string, { texts, options, signal, carrier }: Batch<PgbossPublishOptions>): Promise<string[]> {
+  async publish(topic: string, { texts, options, metas, signal }: Batch<PgbossMessage>): Promise<string[]> {
     const boss = await this.#with(topic)
     const deadLetters = new Set(options.map((one) => one?.deadLetter).filter((name) => name !== undefined))
     for (const name of deadLetters) await this.#with(name)
     signal.throwIfAborted()
     const send = async (text: string, i: number) => {
-      const { client, ...rest } = options[i] ?? {}
-      const data = wrap(JSON.parse(text), carrier)
-      const db = client && { executeSql: (sql: string, values?: unknown[]) => client.query(sql, values) }
+      const { client, delay, messageId, ...rest } = options[i] ?? {}
+      const data = wrap(JSON.parse(text), metas[i])
+      const executeSql = async (sql: string, values: unknown[] = []) =>
+        (await (client === undefined ? boss.getDb().executeSql(sql, values) : client.query(sql, values))) as Rows
+      const id = messageId && uuidOf(topic, messageId.value)
+      if (id !== undefined) await this.operations.freeId(executeSql, topic, id, messageId!.ttl)
+      const settings = {
+        ...rest,
+        ...(id !== undefined && { id }),
+        ...(delay !== undefined && { startAfter: new Date(systemClock.now() + delay) }),
+      }
       // After a deadlock a transaction accepts no further query, so only its owner can start it again.
-      const run = () => boss.send(topic, data, db ? { ...rest, db } : rest)
-      const made = await (db ? run() : unlocked(run)).catch(explain(topic))
+      const run = () => boss.send(topic, data, client ? { ...settings, db: { executeSql } } : settings)
+      const made = await (client ? run() : unlocked(run)).catch(explain(topic))
       // No job was created because one with this id exists.
-      return made ?? rest.id ?? rest.singletonKey ?? ''
+      return made ?? id ?? rest.singletonKey ?? ''
     }
     const ids: string[] = []
     // A client runs one query at a time.
@@ -195,6 +208,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
       host: this.#host,
       take: async (max) => {
         const boss = await this.#with(topic)
+        if (await this.operations.isPausedNow(topic)) return []
         const jobs = (await unlocked(() => boss.fetch(topic, { batchSize: max, includeMetadata: true }))) ?? []
         return jobs.map((job) => () => this.#run(boss, topic, job, deliver))
       },
@@ -209,9 +223,11 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     const { id, data, retryCount, retryLimit, expireInSeconds } = job
     // A little before pg-boss would give it to another worker, whose attempt the failure of this one would end.
     const timeout = Math.min(Number(expireInSeconds) * 1000, 2_147_483_647) * 0.98
-    const delivery = { id, attempt: retryCount + 1, attempts: retryLimit + 1, carrier: carrierIn(data), timeout }
-    const outcome = await deliver(unwrap(data), delivery)
+    const { payload, meta } = unwrap(data)
+    const delivery = { id, attempt: retryCount + 1, attempts: retryLimit + 1, meta, timeout }
+    const outcome = await deliver(payload, delivery)
     if (outcome.ok) return this.#settle(topic, () => boss.complete(topic, job.id))
+    if (outcome.isForeign) return this.#settle(topic, () => this.operations.giveBack(topic, id))
     const { message, stack } = outcome.error
     const failed = () => boss.fail(topic, job.id, { message, stack })
     if (!outcome.final || delivery.attempt >= delivery.attempts) return this.#settle(topic, failed)

@@ -1,6 +1,7 @@
 import { safely } from '../../shared/values/safely.ts'
-import { type Carrier, carrierNames } from '../../shared/work/carrier.ts'
-import type { SqsPublishOptions } from '../publish-options.ts'
+import { carrierNames } from '../../shared/work/carrier.ts'
+import type { Meta } from '../meta.ts'
+import type { SqsTerms } from '../publish-options.ts'
 import type { Message } from './sqs-types.ts'
 
 /** The limit of SQS for a batch, and for one message unless its queue has a lower one. */
@@ -8,7 +9,7 @@ export const maxBytes = 1_048_576
 export const maxEntries = 10
 
 /** The size as SQS counts it, including the attributes with their names and types. */
-export function sizeOf(body: string, { MessageAttributes = {} }: SqsPublishOptions = {}): number {
+export function sizeOf(body: string, { MessageAttributes = {} }: SqsTerms = {}): number {
   const texts = Object.entries(MessageAttributes).flatMap(([name, one]) => [name, one.DataType, one.StringValue ?? ''])
   return [body, ...texts].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
 }
@@ -16,28 +17,37 @@ export function sizeOf(body: string, { MessageAttributes = {} }: SqsPublishOptio
 /** The limit of SQS for the attributes of one message. */
 const mostAttributes = 10
 
-/** The options with a carrier among the attributes, if there is room next to the application's own. */
-export function withCarrier(
-  options: SqsPublishOptions | undefined,
-  carrier: Readonly<Carrier> | undefined,
+/** The attribute with what only this framework needs. */
+const ours = 'framework.meta'
+
+/** The options with the trace data among the attributes, if there is room next to the application's own, and with what its handler needs. */
+export function withMeta(
+  options: SqsTerms | undefined,
+  meta: Readonly<Meta> | undefined,
   body: string,
   most: number,
-): SqsPublishOptions | undefined {
-  if (carrier === undefined) return options
+): SqsTerms | undefined {
+  if (meta === undefined) return options
+  const { traceparent, tracestate, baggage, ...needed } = meta
   const { MessageAttributes: given = {} } = options ?? {}
-  const room = mostAttributes - Object.keys(given).length
+  const text = (StringValue: string) => ({ DataType: 'String', StringValue })
+  const own = Object.keys(needed).length === 0 ? given : { ...given, [ours]: text(JSON.stringify(needed)) }
+  const room = mostAttributes - Object.keys(own).length
   const added = carrierNames
-    .filter((name) => carrier[name] !== undefined && !Object.hasOwn(given, name))
+    .filter((name) => meta[name] !== undefined && !Object.hasOwn(given, name))
     .slice(0, Math.max(0, room))
-    .map((name) => [name, { DataType: 'String', StringValue: carrier[name]! }] as const)
-  if (added.length === 0) return options
-  const extended = { ...options, MessageAttributes: { ...given, ...Object.fromEntries(added) } }
-  // A message that fits is not refused because of its carrier.
-  return sizeOf(body, extended) > most ? options : extended
+    .map((name) => [name, text(meta[name]!)] as const)
+  const without = own === given ? options : { ...options, MessageAttributes: own }
+  if (added.length === 0) return without
+  const extended = { ...options, MessageAttributes: { ...own, ...Object.fromEntries(added) } }
+  // A message that fits is not refused because of its trace.
+  return sizeOf(body, extended) > most ? without : extended
 }
 
-export function carrierIn({ MessageAttributes = {} }: Message): unknown {
-  return Object.fromEntries(carrierNames.map((name) => [name, MessageAttributes[name]?.StringValue]))
+export function metaIn({ MessageAttributes = {} }: Message): object {
+  const carrier = Object.fromEntries(carrierNames.map((name) => [name, MessageAttributes[name]?.StringValue]))
+  const needed: unknown = safely(() => JSON.parse(MessageAttributes[ours]?.StringValue ?? '{}'), {})
+  return { ...carrier, ...(needed as object) }
 }
 
 /** JSON in the characters that SQS accepts, which are those of XML; emulators refuse surrogate pairs as well. */

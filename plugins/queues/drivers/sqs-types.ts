@@ -25,6 +25,7 @@ export type SqsCall =
   | `${'Receive' | 'Send'}Message`
   | 'ChangeMessageVisibility'
   | 'ListQueues'
+  | 'DeleteMessage'
 
 export interface SqsClient {
   send(command: object, options: { readonly abortSignal: AbortSignal }): Promise<SqsResponse>

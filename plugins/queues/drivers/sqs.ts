@@ -1,13 +1,16 @@
 import { OptionError, quoted, systemClock, within } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { memoizedIn } from '../../shared/values/memoize.ts'
+import { foreignPause } from '../../shared/work/local-queue.ts'
 import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
+import { metaOf, pauseAfter } from '../meta.ts'
 import type { SqsSettings } from '../options.ts'
-import type { SqsPublishOptions } from '../publish-options.ts'
+import type { SqsTerms } from '../publish-options.ts'
 import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { Poller } from './poller.ts'
-import { batches, bodyOf, carrierIn, maxBytes, maxEntries, payloadOf, sizeOf, withCarrier } from './sqs-body.ts'
+import { batches, bodyOf, maxBytes, maxEntries, metaIn, payloadOf, sizeOf, withMeta } from './sqs-body.ts'
 import { SqsDeletes } from './sqs-deletes.ts'
+import { sqsOperations } from './sqs-operations.ts'
 import type { Message, Sdk, SqsCall, SqsClient, SqsResponse } from './sqs-types.ts'
 
 interface Address {
@@ -21,10 +24,27 @@ interface Address {
 
 const isQueueName = (name: string) => name.length <= 80 && /^[\w-]+(\.fifo)?$/.test(name)
 
+/** SQS drops a message after the last attempt unless there is a dead letter queue, which takes it before that if its owner wants so. */
+function checkAttempts(topic: string, { maxReceives, deadLetterArn }: Address, attempts: number): void {
+  if (deadLetterArn !== undefined && maxReceives !== undefined && attempts <= maxReceives) return
+  const takes =
+    maxReceives === undefined
+      ? 'nothing: the queue has no dead letter queue that could take the message afterwards. Give it a redrive policy'
+      : `up to ${maxReceives}, the maxReceiveCount of the queue`
+  throw OptionError(`publish.attempts for the queue "${topic}"`, String(attempts), takes)
+}
+
 const attemptOf = (message: Message) => Number(message.Attributes?.ApproximateReceiveCount ?? 1)
 
 /** Queues of SQS. They are not created here: their owner decides on their attributes. */
-export class SqsDriver implements QueueDriver<SqsPublishOptions> {
+export class SqsDriver implements QueueDriver<SqsTerms> {
+  readonly operations = sqsOperations({
+    call: (name, input) => this.#call(name, input),
+    addresses: async (topic) => {
+      const { url, deadLetterArn } = await this.#address(topic)
+      return [url, deadLetterArn === undefined ? undefined : (await this.#deadLetters(deadLetterArn)).url]
+    },
+  })
   readonly #sdk: Sdk
   readonly #client: SqsClient
   readonly #config: SqsSettings
@@ -91,13 +111,12 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     }
   }
 
-  async publish(
-    topic: string,
-    { texts, options: given, signal, carrier }: Batch<SqsPublishOptions>,
-  ): Promise<string[]> {
+  async publish(topic: string, { texts, options: given, metas, signal }: Batch<SqsTerms>): Promise<string[]> {
     const bodies = texts.map(bodyOf)
-    const { url, maxBytes: most } = await this.#address(topic)
-    const options = given.map((one, i) => withCarrier(one, carrier, bodies[i]!, most))
+    const address = await this.#address(topic)
+    const { url, maxBytes: most } = address
+    for (const meta of metas) if (meta?.attempts !== undefined) checkAttempts(topic, address, meta.attempts)
+    const options = given.map((one, i) => withMeta(one, metas[i], bodies[i]!, most))
     const sizes = bodies.map((body, i) => sizeOf(body, options[i]))
     const tooLarge = sizes.find((size) => size > most)
     if (tooLarge !== undefined) {
@@ -171,12 +190,9 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     const hideLonger = () => void this.#hide(address, message, visibilityTimeout)
     const prolong = systemClock.setInterval(hideLonger, visibilityTimeout * 500)
     const attempt = attemptOf(message)
-    const delivery = {
-      id: message.MessageId!,
-      attempt,
-      attempts: address.maxReceives,
-      carrier: carrierIn(message),
-    }
+    const meta = metaIn(message)
+    const { attempts = address.maxReceives, backoff } = metaOf(meta)
+    const delivery = { id: message.MessageId!, attempt, attempts, meta }
     const outcome = await deliver(payloadOf(message.Body), delivery)
     systemClock.clear(prolong)
     if (outcome.ok) return deletes.add(address.url, message.ReceiptHandle!)
@@ -184,7 +200,8 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     if (outcome.final && !isLast && (await this.#park(address, message))) {
       return deletes.add(address.url, message.ReceiptHandle!)
     }
-    await this.#hide(address, message, retryDelay)
+    const pause = outcome.isForeign ? foreignPause : backoff && pauseAfter(attempt, backoff)
+    await this.#hide(address, message, pause === undefined ? retryDelay : Math.ceil(pause / 1000))
   }
 
   /** Moves a message that no further attempt can help to the dead letter queue, if there is one. */

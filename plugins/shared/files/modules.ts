@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute, parse, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { outsideServers } from '../values/running-server.ts'
 import { builtPattern } from './built-paths.ts'
 import { kindOf } from './regular-file.ts'
 
@@ -89,7 +90,8 @@ export async function importFiles(patterns: readonly string[], loading: FileLoad
       const found = await stat(file)
       // A link may refer to a pipe, for which an import would wait.
       if (!found.isFile()) throw new Error(`it is ${kindOf(found)}`)
-      await loading.take(new Set<unknown>(Object.values(await import(pathToFileURL(file).href))), file)
+      const module = await outsideServers(() => import(pathToFileURL(file).href))
+      await loading.take(new Set<unknown>(Object.values(module)), file)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       throw Object.assign(loading.failure(file, why + hintFor(file, error)), { cause: error })

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { clock, defineErrors, type Logger, type Trace, within } from '../../../kernel/index.ts'
 import { option } from '../options/index.ts'
+import { inServer } from './contexts.ts'
 import { Call } from './running.ts'
 
 /** The option `timeout` of a handler: milliseconds after which an attempt counts as failed, and its signal aborts. */
@@ -27,6 +28,8 @@ export interface Attempt<Event extends object> extends LimitedCall {
   readonly trace: Trace<Event>
   /** Describes the attempt to tracing tools; called only if one follows. */
   readonly event: () => Event
+  /** The server whose work it is; `undefined` in a script. */
+  readonly server: object | undefined
 }
 
 /**
@@ -54,7 +57,7 @@ export function attempt<Event extends object, Passed, Failed>(
   passed: () => Passed,
   failed: (error: unknown) => Failed,
 ): Promise<Passed | Awaited<Failed>> {
-  return clock.hold(() => attemptNow(one, passed, failed))
+  return clock.hold(() => inServer(one.server, () => attemptNow(one, passed, failed)))
 }
 
 async function attemptNow<Event extends object, Passed, Failed>(

@@ -1,32 +1,41 @@
+import { runningServer } from '../values/running-server.ts'
+
 /** Runs declarations: the service of a server, or of a script. */
 export interface Runner<Declared> {
-  /** Whether it can run this declaration. */
+  /** Its server; `undefined` for a script. */
+  readonly server: object | undefined
+  /** Whether it can run this declaration by now. */
   takes(declared: Declared): boolean
   /** Starts to run a declaration; if it throws or rejects, it does not run it. */
   adopt(declared: Declared): void | Promise<void>
-  /** Called when it has failed to adopt a declaration that another runner has left: no caller awaits that. */
-  refused(declared: Declared, error: unknown): void
+  /** Ends a declaration. */
+  drop(declared: Declared): void | Promise<void>
 }
 
-/** The runner of a declaration, if it has one. */
+/** A declaration. */
 interface Entry<One> {
-  runner: One | undefined
+  /** The server whose hook has made it: no other runs it, as it may use the services of that server. */
+  readonly owner: object | undefined
+  readonly runners: Set<One>
   isReported: boolean
 }
 
 /**
- * The declarations of this process, made before or after there is a server, and their runners. Of the runners that can run a
- * declaration, only the oldest does. When that runner leaves, the next one takes over, or the declaration waits for one.
+ * The declarations of this process, made before or after there is a server. Each server runs every one of them by itself, except for those
+ * that a hook of another server has made.
  */
-export class Declarations<Declared extends object, One extends Runner<Declared>> {
-  /** The services that run declarations, or are about to. */
-  readonly expected = new Set<object>()
+export class Declarations<Declared extends object, One extends Runner<Declared> = Runner<Declared>> {
   readonly #entries = new Map<Declared, Entry<One>>()
-  readonly #runners: One[] = []
+  readonly #runners = new Set<One>()
 
   /** All declarations, the oldest first. */
   get all(): readonly Declared[] {
     return [...this.#entries.keys()]
+  }
+
+  /** The declarations that a server may run, the oldest first. */
+  of(server: object | undefined): Declared[] {
+    return this.all.filter((declared) => this.#isFor(server, this.#entries.get(declared)!))
   }
 
   has(declared: Declared): boolean {
@@ -35,83 +44,81 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
 
   /** The runners that have not left, the oldest first. */
   get runners(): readonly One[] {
-    return this.#runners
+    return [...this.#runners]
   }
 
   /**
-   * Adds a declaration. If there is a runner, the declaration runs when this resolves; otherwise it waits for one.
+   * Adds a declaration. It runs in all runners when this resolves; later ones run it as well.
    *
-   * @throws (as a rejection) the failure of the runner; the declaration is then not added.
+   * @throws (as a rejection) the first failure of a runner; the declaration is then not added.
    */
-  async add(declared: Declared): Promise<void> {
-    const entry: Entry<One> = { runner: undefined, isReported: false }
+  async add(declared: Declared, owner: object | undefined = runningServer()): Promise<void> {
+    const entry: Entry<One> = { owner, runners: new Set(), isReported: false }
     this.#entries.set(declared, entry)
-    const runner = this.#runners.find((one) => one.takes(declared))
-    if (runner === undefined) return
     try {
-      await this.#give(declared, entry, runner)
+      await Promise.all(this.runners.map((runner) => this.#give(declared, entry, runner)))
     } catch (error) {
-      if (this.#entries.get(declared) === entry) this.#entries.delete(declared)
+      if (this.#entries.get(declared) === entry) await this.remove(declared)
       throw error
     }
   }
 
-  /** Removes a declaration; returns the runner that must end it. */
-  remove(declared: Declared): One | undefined {
-    const runner = this.#entries.get(declared)?.runner
+  /** Removes a declaration; resolves when all of its runners have ended it. */
+  async remove(declared: Declared): Promise<void> {
+    const entry = this.#entries.get(declared)
     this.#entries.delete(declared)
-    return runner
+    await Promise.all([...(entry?.runners ?? [])].map((runner) => runner.drop(declared)))
+  }
+
+  /** Adds a runner for the declarations from now on. */
+  join(runner: One): void {
+    this.#runners.add(runner)
   }
 
   /**
-   * Adds a runner, which adopts the declarations without one.
+   * Adds a runner for all declarations.
    *
    * @throws (as a rejection) the runner's first refusal. The runner stays until it leaves.
    */
   async open(runner: One): Promise<void> {
-    this.#runners.push(runner)
+    this.join(runner)
     await this.takeFree(runner)
   }
 
-  /** Lets an existing runner adopt declarations without a runner that it can run by now. */
+  /** Lets an existing runner run the declarations that it takes by now. */
   async takeFree(runner: One): Promise<void> {
-    const free = [...this.#entries].filter(([declared, entry]) => entry.runner === undefined && runner.takes(declared))
-    await Promise.all(free.map(([declared, entry]) => this.#give(declared, entry, runner)))
+    await Promise.all([...this.#entries].map(([declared, entry]) => this.#give(declared, entry, runner)))
   }
 
-  /** Removes a runner, which ends its declarations itself; others may start them immediately. */
+  /** Lets a runner continue what another one runs. */
+  replace(before: One, after: One): void {
+    for (const set of [this.#runners, ...[...this.#entries.values()].map(({ runners }) => runners)])
+      if (set.delete(before)) set.add(after)
+  }
+
+  /** Removes a runner, which ends its declarations itself. */
   leave(runner: One): void {
-    const index = this.#runners.indexOf(runner)
-    if (index === -1) return
-    this.#runners.splice(index, 1)
-    for (const [declared, entry] of this.#entries) {
-      if (entry.runner !== runner) continue
-      entry.runner = undefined
-      void this.#handOver(declared, entry)
-    }
+    this.#runners.delete(runner)
+    for (const entry of this.#entries.values()) entry.runners.delete(runner)
   }
 
-  /** Passes a declaration to the oldest runner that can run it and does not refuse; each refusal is reported to its runner. */
-  async #handOver(declared: Declared, entry: Entry<One>): Promise<void> {
-    for (const next of [...this.#runners]) {
-      const isFree = this.#entries.get(declared) === entry && entry.runner === undefined
-      if (!isFree || !this.#runners.includes(next) || !next.takes(declared)) continue
-      try {
-        await this.#give(declared, entry, next)
-      } catch (error) {
-        next.refused(declared, error)
-      }
-    }
+  /** Forgets the declarations that hooks of a server have made, which has closed. */
+  forget(server: object): void {
+    for (const [declared, { owner }] of this.#entries) if (owner === server) this.#entries.delete(declared)
+  }
+
+  #isFor(server: object | undefined, { owner }: Entry<One>): boolean {
+    return owner === undefined || owner === server
   }
 
   async #give(declared: Declared, entry: Entry<One>, runner: One): Promise<void> {
-    entry.runner = runner
+    if (!this.#isFor(runner.server, entry) || entry.runners.has(runner) || !runner.takes(declared)) return
+    entry.runners.add(runner)
     try {
       await runner.adopt(declared)
     } catch (error) {
-      // Its runner has left in the meantime: the declaration runs in the next one, or waits.
-      if (entry.runner !== runner) return
-      entry.runner = undefined
+      // It has left in the meantime.
+      if (!entry.runners.delete(runner)) return
       throw error
     }
   }
@@ -119,7 +126,7 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
   /** Reports the declarations without a runner, each once. */
   reportIdle(report: (declared: Declared) => void): void {
     for (const [declared, entry] of this.#entries) {
-      if (entry.runner !== undefined || entry.isReported) continue
+      if (entry.runners.size > 0 || entry.isReported) continue
       entry.isReported = true
       report(declared)
     }

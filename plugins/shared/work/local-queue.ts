@@ -18,6 +18,8 @@ export interface LocalMessage {
   since: number
   /** The one that became ready after it, with the same priority. */
   next: this | undefined
+  /** The errors of its attempts; absent before the first. */
+  errors?: Error[]
 }
 
 /** Messages of one priority. */
@@ -77,6 +79,24 @@ class Waiting<Message extends LocalMessage> {
     return [...this.#lanes.values()].flatMap(({ first }) => first ?? [])
   }
 
+  /** All messages, in the order in which they will be taken. */
+  *[Symbol.iterator](): Generator<Message> {
+    for (const priority of this.#order.toReversed())
+      for (let one = this.#lanes.get(priority)!.first; one !== undefined; one = one.next) yield one
+  }
+
+  /** Removes those that a function chooses. */
+  remove(isChosen: (message: Message) => boolean): Message[] {
+    const all = [...this]
+    this.clear()
+    return all.filter((message) => {
+      message.next = undefined
+      if (isChosen(message)) return true
+      this.add(message)
+      return false
+    })
+  }
+
   clear(): void {
     this.#lanes.clear()
     this.#order.length = 0
@@ -84,18 +104,25 @@ class Waiting<Message extends LocalMessage> {
   }
 }
 
-/** The outcome of an attempt. With `final` there is no other. */
-export type Outcome = { readonly ok: true } | { readonly ok: false; readonly error: Error; readonly final: boolean }
+/** The outcome of an attempt. With `final` there is no other; with `isForeign` it was none, and another process has to take the message. */
+export type Outcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly error: Error; readonly final: boolean; readonly isForeign?: boolean }
+
+/** Milliseconds before a message that was given back is taken again. */
+export const foreignPause = 1000
 
 /** Messages in the memory of this process, with their consumers: first in, first out within a priority. */
 export class LocalQueue<Message extends LocalMessage> {
   readonly waiting = new Waiting<Message>()
-  readonly delayed = new Set<Timer>()
+  /** Messages that are due later, and when. */
+  readonly delayed = new Map<Message, { readonly timer: Timer; readonly due: number }>()
+  readonly active = new Set<Message>()
   readonly ids = new Set<string>()
   /** The last messages that were given up. */
-  readonly dead: { readonly message: Message; readonly error: Error }[] = []
+  readonly dead: Message[] = []
   readonly consumers = new Set<LocalConsumer<Message>>()
-  active = 0
+  #isPaused = false
   readonly #maxDead: number
   readonly #idleError: (size: number) => Error
   readonly #whenDrained: Deferred<void>[] = []
@@ -107,19 +134,19 @@ export class LocalQueue<Message extends LocalMessage> {
   }
 
   get size(): number {
-    return this.waiting.size + this.delayed.size + this.active
+    return this.waiting.size + this.delayed.size + this.active.size
   }
 
   add(message: Message, delay = 0): void {
     this.ids.add(message.id)
     if (delay > 0) {
       const timer = clock.setTimeout(() => {
-        this.delayed.delete(timer)
+        this.delayed.delete(message)
         this.add(message)
       }, delay)
       // No other process could take it, and a process that has ended its work should end.
       timer.unref()
-      this.delayed.add(timer)
+      this.delayed.set(message, { timer, due: clock.now() + delay })
       return
     }
     message.since = clock.monotonic()
@@ -128,18 +155,52 @@ export class LocalQueue<Message extends LocalMessage> {
   }
 
   settle(message: Message, outcome: Outcome): void {
-    this.active--
+    this.active.delete(message)
     if (outcome.ok) this.ids.delete(message.id)
-    else if (!outcome.final && message.attempt < message.attempts) this.add(message, message.backoff(message.attempt))
-    else this.#bury(message, outcome.error)
+    else if (outcome.isForeign) {
+      message.attempt--
+      this.add(message, foreignPause)
+    } else this.#failed(message, outcome)
     this.#notifyDrained()
     this.#lookForWork()
   }
 
-  #bury(message: Message, error: Error): void {
-    this.ids.delete(message.id)
-    this.dead.push({ message, error })
-    if (this.dead.length > this.#maxDead) this.dead.shift()
+  #failed(message: Message, { error, final }: { readonly error: Error; readonly final: boolean }): void {
+    message.errors = [...(message.errors ?? []), error]
+    if (!final && message.attempt < message.attempts) {
+      this.add(message, message.backoff(message.attempt))
+      return
+    }
+    this.dead.push(message)
+    if (this.dead.length > this.#maxDead) this.ids.delete(this.dead.shift()!.id)
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  /** Whether consumers take no messages for now. */
+  set isPaused(value: boolean) {
+    this.#isPaused = value
+    if (!value) for (const consumer of this.consumers) consumer.wakeAll()
+  }
+
+  /** Removes the messages that a function chooses; those in progress stay. */
+  remove(isChosen: (message: Message) => boolean): Message[] {
+    const removed = this.waiting.remove(isChosen)
+    for (const [message, { timer }] of this.delayed) {
+      if (!isChosen(message)) continue
+      clock.clear(timer)
+      this.delayed.delete(message)
+      removed.push(message)
+    }
+    for (const message of this.dead.filter(isChosen)) {
+      this.dead.splice(this.dead.indexOf(message), 1)
+      removed.push(message)
+    }
+    for (const { id } of removed) this.ids.delete(id)
+    this.#notifyDrained()
+    return removed
   }
 
   /** Several subscribers take turns: the others come before this one. */
@@ -153,23 +214,13 @@ export class LocalQueue<Message extends LocalMessage> {
     this.#lookForWork()
   }
 
-  /** Removes everything except the subscribers and their messages in progress. */
-  clear(): void {
-    for (const timer of this.delayed) clock.clear(timer)
-    this.delayed.clear()
-    this.waiting.clear()
-    this.ids.clear()
-    this.dead.length = 0
-    this.#notifyDrained()
-  }
-
   #notifyDrained(): void {
     if (this.#whenDrained.length > 0 && this.size === 0)
       for (const { resolve } of this.#whenDrained.splice(0)) resolve()
   }
 
   get #isIdle(): boolean {
-    return this.size > 0 && this.active === 0 && this.consumers.size === 0
+    return this.size > 0 && this.active.size === 0 && this.consumers.size === 0
   }
 
   /** Rejects waiting callers when no subscriber will drain the queue; in the next turn, because one may be about to subscribe. */
@@ -207,12 +258,17 @@ export class LocalConsumer<Message extends LocalMessage> {
     this.#free = concurrency
     this.#hands = concurrency
     queue.consumers.add(this)
-    for (let i = 0; i < Math.min(concurrency, queue.waiting.size); i++) this.wake()
+    this.wakeAll()
+  }
+
+  /** Lets every free worker look for a message. */
+  wakeAll(): void {
+    for (let i = Math.min(this.#free, this.#queue.waiting.size); i > 0; i--) this.wake()
   }
 
   /** Whether a worker was free to look for a message. */
   wake(): boolean {
-    if (this.#free === 0 || this.#stopped) return false
+    if (this.#free === 0 || this.#stopped || this.#queue.isPaused) return false
     this.#free--
     // The publisher continues first, so that a handler never runs inside `publish`. Held as a whole: between two messages, too, there is work.
     queueMicrotask(() => void clock.hold(this.#work, true))
@@ -226,10 +282,10 @@ export class LocalConsumer<Message extends LocalMessage> {
   }
 
   readonly #work = async (): Promise<void> => {
-    for (let done = 1; !this.#stopped; done++) {
+    for (let done = 1; !this.#stopped && !this.#queue.isPaused; done++) {
       const message = this.#queue.waiting.take()
       if (message === undefined) break
-      this.#queue.active++
+      this.#queue.active.add(message)
       message.attempt++
       this.#queue.settle(message, await this.#deliver(message))
       // Handlers that never wait must leave time for everything else in the process.

@@ -1,9 +1,9 @@
 import { CronService, type CronServiceOptions, cronJob as cron, memoryCronLock } from 'framework/plugins/cron'
 import { type TestClock, testClock } from 'framework/testing'
 import { afterEach, describe, expect, test } from 'vitest'
-import { lastTime, nextTime } from '../../../plugins/cron/schedule/calendar.ts'
-import { parsePattern } from '../../../plugins/cron/schedule/pattern.ts'
-import { zoneByName } from '../../../plugins/cron/schedule/zone.ts'
+import { lastTime, nextTime } from '../../../plugins/shared/schedule/calendar.ts'
+import { parsePattern } from '../../../plugins/shared/schedule/pattern.ts'
+import { zoneByName } from '../../../plugins/shared/schedule/zone.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { quickest } from '../../support/quickest.ts'
 

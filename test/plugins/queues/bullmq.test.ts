@@ -15,7 +15,7 @@ describe.skipIf(!hasRedis)('BullMQ', () => {
     queue: (name, options) => bullmqQueue<unknown>(name, options),
     attempts: (attempts, delay) => ({ attempts, backoff: { type: 'fixed', delay } }),
     delay: (delay) => ({ delay }),
-    once: (jobId) => ({ jobId }),
+    once: (id) => ({ id }),
     priority: (priority) => ({ priority }),
     isOrdered: true,
     shortest: 300,

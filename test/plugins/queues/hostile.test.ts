@@ -163,11 +163,11 @@ describe('payloads arrive as JSON writes them', () => {
 })
 
 describe('in memory', () => {
-  test('a message without a jobId never has the id that another was given', async () => {
+  test('a message without a id never has the id that another was given', async () => {
     const probe = await memoryQueue<number>(freshName('probe')).publish(0)
     const queue = memoryQueue<string>(freshName('ids'))
     const next = Number(probe.id) + 2
-    await queue.publish('named', { jobId: String(next) })
+    await queue.publish('named', { id: String(next) })
     const ids = await queue.publishMany(['a', 'b', 'c'])
     expect(new Set([String(next), ...ids.map(({ id }) => id)]).size).toBe(4)
     const seen: string[] = []
@@ -284,7 +284,7 @@ describe('names', () => {
 
 describe('options of publish that no engine understands are refused before it is called', () => {
   test.each([
-    ...[{ jobId: '' }, { jobId: 'a:b' }, { jobId: '17' }, { jobId: 17 }, { lifo: 'yes' }, { removeOnComplete: 'all' }],
+    ...[{ id: '' }, { id: { value: 'a' } }, { id: 17 }, { lifo: 'yes' }, { removeOnComplete: 'all' }],
     ...[
       null,
       {},
@@ -325,7 +325,7 @@ describe('options of publish that no engine understands are refused before it is
       { attempts: '3' },
       { delay: -1 },
       { priority: 1.5 },
-      { jobId: 1 },
+      { id: 1 },
       { repeat: {} },
       { lifo: true },
     ],
@@ -346,7 +346,7 @@ describe('options of publish that no engine understands are refused before it is
       { priority: 1.5 },
       { singletonKey: 1 },
     ],
-    ...[{ retryLimit: -1 }, { expireInSeconds: 0 }, { deadLetter: '' }, { attempts: 1 }],
+    ...[{ retryLimit: -1 }, { expireInSeconds: 0 }, { deadLetter: '' }, { attempts: 0 }],
   ])('pg-boss: %j', async (options) => {
     const [name] = Object.keys(options)
     await expect(pgbossQueue<number>('options').publish(1, options as never)).rejects.toMatchObject({
@@ -357,7 +357,13 @@ describe('options of publish that no engine understands are refused before it is
 
   test.each([
     ...[{ DelaySeconds: 901 }, { DelaySeconds: 1.5 }, { MessageGroupId: '' }, { MessageDeduplicationId: 1 }],
-    ...[{ MessageAttributes: 'kind' }, { MessageAttributes: { kind: 'a' } }, { delay: 1 }],
+    ...[
+      { MessageAttributes: 'kind' },
+      { MessageAttributes: { kind: 'a' } },
+      { priority: 1 },
+      { delay: 900_001 },
+      { id: 'a' },
+    ],
   ])('SQS: %j', async (options) => {
     const [name] = Object.keys(options)
     await expect(sqsQueue<number>('options').publish(1, options as never)).rejects.toMatchObject({
@@ -367,10 +373,10 @@ describe('options of publish that no engine understands are refused before it is
   })
 
   test('all that is wrong is in one error, and a text that may be a secret is not shown', async () => {
-    const options = { attempt: 3, delay: 'soon', jobId: '' }
+    const options = { attempt: 3, delay: 'soon', id: '' }
     const failure = memoryQueue<number>(freshName('options')).publish(1, options as never)
     await expect(failure).rejects.toThrow(
-      '3 options are wrong:\n- Unknown option "publish.attempt". Did you mean "attempts"? Known options: attempts, backoff, delay, priority, jobId\n- the option "publish.delay" is "soon"; it takes a whole number from 0 to 2147483647\n- the option "publish.jobId" is ""; it takes a non-empty string',
+      '3 options are wrong:\n- Unknown option "publish.attempt". Did you mean "attempts"? Known options: attempts, backoff, delay, priority, id, timeout, expireIn, repeat\n- the option "publish.delay" is "soon"; it takes milliseconds, 0 or more\n- the option "publish.id" is an empty string; it takes text, or { value, ttl } with milliseconds',
     )
     const text = { delay: 'redis://me:hunter2@host' }
     await expect(memoryQueue<number>(freshName('options')).publish(1, text as never)).rejects.not.toThrow(/hunter2/)
@@ -403,10 +409,14 @@ describe('options of publish that no engine understands are refused before it is
     expect(() => sqsQueue('options', null as never)).toThrow('the option "sqsQueue" is null; it takes an object')
   })
 
-  test('pg-boss: an id that is not a UUID', async () => {
-    await expect(pgbossQueue<number>('options').publish(1, { id: 'nope' })).rejects.toMatchObject({
+  test.each([
+    ['retryLimit', { attempts: 2, retryLimit: 1 }],
+    ['retryDelay', { backoff: 1000, retryDelay: 1 }],
+    ['startAfter', { delay: 1, startAfter: 1 }],
+  ])('pg-boss: %s beside the option of every engine that says the same', async (name, options) => {
+    await expect(pgbossQueue<number>('options').publish(1, options)).rejects.toMatchObject({
       code: 'OptionError',
-      message: expect.stringMatching(/publish\.id.*UUID/),
+      message: expect.stringMatching(new RegExp(`publish\\.${name}.*nothing beside`)),
     })
   })
 })

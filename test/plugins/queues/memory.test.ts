@@ -10,7 +10,7 @@ describe('memory', () => {
     queue: (name, options) => memoryQueue<unknown>(name, options),
     attempts: (attempts, delay) => ({ attempts, backoff: { type: 'fixed', delay } }),
     delay: (delay) => ({ delay }),
-    once: (jobId) => ({ jobId }),
+    once: (id) => ({ id }),
     priority: (priority) => ({ priority }),
     isOrdered: true,
     shortest: 300,

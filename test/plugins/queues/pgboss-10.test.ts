@@ -21,7 +21,7 @@ describe.skipIf(!hasPostgres)('pg-boss 10', () => {
     attempts: (count, ms) => ({ retryLimit: count - 1, retryDelay: ms / 1000 }),
     delay: (ms) => ({ startAfter: Math.ceil(ms / 1000) }),
     once: (id) => ({ id }),
-    priority: (rank) => ({ priority: -rank }),
+    priority: (rank) => ({ priority: rank }),
     isOrdered: true,
     shortest: 1000,
   })

@@ -70,7 +70,7 @@ describe('with a server', () => {
     await queue.publishMany([1, 2], { delay: 60_000 })
     await server.close()
     expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toContain(
-      `2 messages are left in the queue "${queue.name}", which is in memory, and are lost with the process`,
+      `2 messages are left in the queue "${queue.name}", which is in memory, and are lost with the server`,
     )
     queue.clear()
     const other = makeServer(run)
@@ -78,7 +78,7 @@ describe('with a server', () => {
     await queue.publish(1, { delay: 60_000 })
     await other.close()
     expect(log.map(({ message }) => message)).toContain(
-      `1 message is left in the queue "${queue.name}", which is in memory, and is lost with the process`,
+      `1 message is left in the queue "${queue.name}", which is in memory, and is lost with the server`,
     )
   })
 
@@ -120,8 +120,8 @@ describe('with a server', () => {
 
   test('the options of a batch may be one object that its function changes', async () => {
     const queue = memoryQueue<number>(freshName('changed'))
-    const options = { jobId: '' }
-    const ids = await queue.publishMany([1, 2, 3], (n) => Object.assign(options, { jobId: `job ${n}` }))
+    const options = { id: '' }
+    const ids = await queue.publishMany([1, 2, 3], (n) => Object.assign(options, { id: `job ${n}` }))
     expect(ids).toEqual([{ id: 'job 1' }, { id: 'job 2' }, { id: 'job 3' }])
     expect(await queue.counts()).toMatchObject({ waiting: 3 })
     queue.clear()
@@ -182,8 +182,8 @@ describe('with a server', () => {
     await began
     await server.close()
     expect(done).toEqual(['first'])
-    expect(await queue.counts()).toMatchObject({ waiting: 1, active: 0 })
-    expect(await after.counts()).toMatchObject({ waiting: 1 })
+    expect(await queue.for(server).counts()).toMatchObject({ waiting: 1, active: 0 })
+    expect(await after.for(server).counts()).toMatchObject({ waiting: 1 })
   })
 
   test('a handler that does not end keeps close no longer than its time', async () => {
@@ -230,8 +230,8 @@ describe('with a server', () => {
     await server.close()
     hung.open()
     await until(() => dead.length === 1, 'the end of the message')
-    expect(await queue.counts()).toMatchObject({ waiting: 0, delayed: 0 })
-    expect(queue.dead).toMatchObject([{ payload: 1, attempts: 1 }])
+    expect(await queue.for(server).counts()).toMatchObject({ waiting: 0, delayed: 0 })
+    expect(queue.for(server).dead).toMatchObject([{ payload: 1, attempts: 1 }])
   })
 
   test.each([
@@ -253,41 +253,21 @@ describe('with a server', () => {
     expect(log).toContainEqual(expect.objectContaining({ message: expect.stringMatching(/ itself failed$/) }))
   })
 
-  test('the configuration is that of the server until it closes; a second one is an error', async () => {
-    const first = makeServer(run)
-    await first.ready()
-    expect(() => defineQueueConfiguration({ memory: {} })).toThrow(/already configured/)
-    const second = makeServer(run)
-    await expect(second.ready()).rejects.toMatchObject({ cause: { code: 'QueueConfigurationError' } })
-    await first.close()
-    const third = makeServer(run)
-    await expect(third.ready()).resolves.toBeUndefined()
-  })
-
-  test('the configuration of a server applies to others that still use it when it closes', async () => {
+  test('the configuration of a server is its own, until it closes; beside one of the process it is an error', async () => {
     const queue = memoryQueue<number>(freshName('owned'))
-    const reports: unknown[] = []
-    await queue.subscribe(() => {
-      throw new Error('no')
-    })
-    const errorHandler = (_error: Error, failure: { payload: unknown }) => void reports.push(failure.payload)
-    const first = makeServer({ background: { queues: { config: { memory: { errorHandler, maxSize: 2 } } } } })
-    await first.listen()
-    const second = makeServer({ background: { queues: { run: true } } })
-    await second.listen()
-    await queue.publish(1)
-    await queue.drained()
+    const [first, second] = [1, 2].map((maxSize) =>
+      makeServer({ background: { queues: { config: { memory: { maxSize } } } } }),
+    ) as [Server, Server]
+    await Promise.all([first.ready(), second.ready()])
+    await expect(queue.for(first).publishMany([1, 2])).rejects.toMatchObject({ code: 'QueueFullError' })
+    await queue.for(second).publishMany([1, 2])
+    expect(() => defineQueueConfiguration({ memory: {} })).toThrow(/already configured, until that server has closed/)
     await first.close()
-    await queue.publish(2)
-    await queue.drained()
-    expect(reports).toEqual([1, 2])
-    expect(log.filter(({ level }) => level === 'error')).toEqual([])
-    await expect(queue.publishMany([3, 4, 5])).rejects.toMatchObject({ code: 'QueueFullError' })
-    await expect(makeServer(run).ready()).rejects.toMatchObject({
-      cause: { message: expect.stringContaining('until every server with queues has closed') },
-    })
     await second.close()
-    await makeServer(run).ready()
+    defineQueueConfiguration({ memory: {} })
+    await expect(makeServer(run).ready()).rejects.toMatchObject({
+      cause: { code: 'QueueConfigurationError', message: expect.stringContaining('until QueueService.stop()') },
+    })
   })
 
   test('the configuration of the process outlives its servers', async () => {
@@ -297,21 +277,6 @@ describe('with a server', () => {
     await server.listen()
     await server.close()
     await expect(queue.publishMany([1, 2])).rejects.toMatchObject({ code: 'QueueFullError' })
-  })
-
-  test('the last server that runs workers ends them, though another one still publishes', async () => {
-    const queue = memoryQueue<number>(freshName('two'))
-    const seen: number[] = []
-    await queue.subscribe((payload) => void seen.push(payload))
-    const worker = makeServer(run)
-    await worker.listen()
-    await makeServer({ plugins: { queues: true } }).listen()
-    await queue.publish(1)
-    await queue.drained()
-    await worker.close()
-    await queue.publish(2)
-    await pause(20)
-    expect(seen).toEqual([1])
   })
 
   test('a subscriber that is declared while its server closes waits for the next', async () => {
@@ -326,29 +291,15 @@ describe('with a server', () => {
       await pause(50)
       await later.subscribe((payload) => void seen.push(payload))
     })
-    await later.publish(1)
     await slow.publish(1)
     await until(() => closed !== undefined, 'the handler')
     await closed
+    await later.publish(1)
     await pause(20)
     expect(seen).toEqual([])
     await makeServer(run).listen()
     await later.drained()
     expect(seen).toEqual([1])
-  })
-
-  test('failures go to the log of the newest server that is open', async () => {
-    const queue = memoryQueue<number>(freshName('logs'))
-    await queue.subscribe(() => {
-      throw new Error('no')
-    })
-    await makeServer(run).listen()
-    const second = makeServer({ plugins: { queues: true } })
-    await second.listen()
-    await second.close()
-    await queue.publish(1)
-    await queue.drained()
-    expect(log.filter(({ level }) => level === 'error')).toHaveLength(1)
   })
 
   test('QueueService.stop() beside a server takes nothing from it', async () => {
@@ -378,7 +329,7 @@ describe('with a server', () => {
   test.each([
     [{ run: 'yes' }, 'queues.run" is "yes"; it takes true or false'],
     [{ rum: true }, 'Did you mean "run"'],
-    [{ config: [] }, 'queues.config" is an empty array; it takes an object with memory, bullmq, pgboss, sqs'],
+    [{ config: [] }, 'queues.config" is an empty array; it takes an object with queues, memory, bullmq, pgboss, sqs'],
     [{ config: { memory: { maxSize: 0 } } }, 'queues.config.memory.maxSize" is 0'],
     [{ config: { memory: { errorHandler: 'x' } } }, 'queues.config.memory.errorHandler'],
     [{ config: { memry: {} } }, 'Unknown option "plugins.queues.config.memry". Did you mean "memory"?'],

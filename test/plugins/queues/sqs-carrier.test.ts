@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { carrierIn, sizeOf, withCarrier } from '../../../plugins/queues/drivers/sqs-body.ts'
+import { metaIn, sizeOf, withMeta } from '../../../plugins/queues/drivers/sqs-body.ts'
 
 const carrier = { traceparent: 'a', tracestate: 'b', baggage: 'c' }
 const own = (count: number) => ({
@@ -7,31 +7,31 @@ const own = (count: number) => ({
     Array.from({ length: count }, (_, i) => [`own${i}`, { DataType: 'String', StringValue: 'x' }]),
   ),
 })
-const namesOf = (options: ReturnType<typeof withCarrier>) => Object.keys(options?.MessageAttributes ?? {}).slice(-3)
+const namesOf = (options: ReturnType<typeof withMeta>) => Object.keys(options?.MessageAttributes ?? {}).slice(-3)
 
 describe('the carrier of a message of SQS', () => {
   test('is among its attributes, and comes out again', () => {
-    expect(carrierIn(withCarrier(undefined, carrier, 'body', 1000) as never)).toEqual(carrier)
-    expect(withCarrier(undefined, undefined, 'body', 1000)).toBeUndefined()
+    expect(metaIn(withMeta(undefined, carrier, 'body', 1000) as never)).toEqual(carrier)
+    expect(withMeta(undefined, undefined, 'body', 1000)).toBeUndefined()
   })
 
   test('takes the room that is left of ten attributes, the parent first', () => {
-    expect(namesOf(withCarrier(own(7), carrier, '', 1000))).toEqual(['traceparent', 'tracestate', 'baggage'])
-    expect(namesOf(withCarrier(own(9), carrier, '', 1000))).toEqual(['own7', 'own8', 'traceparent'])
-    expect(withCarrier(own(10), carrier, '', 1000)).toEqual(own(10))
+    expect(namesOf(withMeta(own(7), carrier, '', 1000))).toEqual(['traceparent', 'tracestate', 'baggage'])
+    expect(namesOf(withMeta(own(9), carrier, '', 1000))).toEqual(['own7', 'own8', 'traceparent'])
+    expect(withMeta(own(10), carrier, '', 1000)).toEqual(own(10))
   })
 
   test('leaves an attribute of the application as it is', () => {
     const given = { MessageAttributes: { traceparent: { DataType: 'String', StringValue: 'mine' } } }
-    expect(withCarrier(given, carrier, '', 1000)!.MessageAttributes!.traceparent).toEqual(
+    expect(withMeta(given, carrier, '', 1000)!.MessageAttributes!.traceparent).toEqual(
       given.MessageAttributes.traceparent,
     )
   })
 
   test('does not make a message too large', () => {
     const body = 'x'.repeat(100)
-    const with3 = withCarrier(undefined, carrier, body, 1000)
-    expect(withCarrier(undefined, carrier, body, sizeOf(body, with3))).toEqual(with3)
-    expect(withCarrier(undefined, carrier, body, sizeOf(body, with3) - 1)).toBeUndefined()
+    const with3 = withMeta(undefined, carrier, body, 1000)
+    expect(withMeta(undefined, carrier, body, sizeOf(body, with3))).toEqual(with3)
+    expect(withMeta(undefined, carrier, body, sizeOf(body, with3) - 1)).toBeUndefined()
   })
 })

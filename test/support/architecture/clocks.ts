@@ -31,7 +31,6 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/overload/plugin.ts': 'measures',
   'plugins/queues/drivers': 'patience with engines, which have clocks of their own',
   'plugins/queues/engines.ts': 'patience with engines',
-  'plugins/queues/registry.ts': 'patience with handlers, while closing',
   'plugins/queues/service.ts': 'patience with handlers, while closing',
   'plugins/shared/development/loop-delay.ts': 'measures',
   'plugins/shared/development/open-telemetry.ts': 'patience with a collector, while closing',

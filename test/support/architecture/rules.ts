@@ -44,6 +44,7 @@ const rooms = [
   'files',
   'schema',
   'options',
+  'schedule',
   'environment',
   'terminal',
   'logging',

@@ -1,0 +1,149 @@
+import { systemClock } from '../../../kernel/index.ts'
+import { foreignPause } from '../../shared/work/local-queue.ts'
+import type { MessageState, QueueOperations, StoredMessage } from './contract.ts'
+import { unwrap } from './pgboss-data.ts'
+
+type Row = Record<string, unknown>
+/** Runs a statement in the database of pg-boss. */
+export type RunSql = (text: string, values: unknown[]) => Promise<{ rows: Row[] }>
+
+/** How long a process may not notice that a queue was paused or continued. */
+const noticeEvery = 1000
+
+const isDue = "state in ('created', 'retry') and start_after <= now()"
+/** The jobs of a state, and their order in lists. */
+const wheres: { readonly [State in MessageState]: readonly [where: string, order: string] } = {
+  waiting: [isDue, 'priority desc, created_on, id'],
+  active: ["state = 'active'", 'started_on'],
+  delayed: ["state in ('created', 'retry') and start_after > now()", 'start_after'],
+  failed: ["state in ('failed', 'cancelled')", 'completed_on desc'],
+}
+const stateOf = `case when state = 'active' then 'active' when state in ('failed', 'cancelled') then 'failed'
+  when ${isDue} then 'waiting' when state in ('created', 'retry') then 'delayed' end as as_state`
+
+/** What an operator can do with the jobs of a queue in Postgres. Versions 10 to 12 have the same columns, and no common calls for this. */
+export class PgbossOperations implements QueueOperations {
+  readonly #sql: RunSql
+  readonly #schema: string
+  #paused: ReadonlySet<unknown> = new Set()
+  #noticedAt = Number.NEGATIVE_INFINITY
+
+  constructor(sql: RunSql, schema: string) {
+    this.#sql = sql
+    this.#schema = `"${schema.replaceAll('"', '""')}"`
+  }
+
+  get #jobs(): string {
+    return `${this.#schema}.job`
+  }
+
+  /** The paused queues; a table, because every process has to know them, and pg-boss has no place for it. */
+  get #table(): string {
+    return `${this.#schema}.framework_paused_queue`
+  }
+
+  async list(topic: string, state: MessageState, from: number, limit: number): Promise<StoredMessage[]> {
+    const [where, order] = wheres[state]
+    const { rows } = await this.#sql(
+      `select *, ${stateOf} from ${this.#jobs} where name = $1 and ${where} order by ${order} offset $2 limit $3`,
+      [topic, from, limit],
+    )
+    return rows.map(stored)
+  }
+
+  async find(topic: string, id: string): Promise<StoredMessage | undefined> {
+    const { rows } = await this.#sql(
+      `select *, ${stateOf} from ${this.#jobs} where name = $1 and id::text = $2 and state <> 'completed'`,
+      [topic, id],
+    )
+    return rows[0] && stored(rows[0])
+  }
+
+  async retry(topic: string, ids: readonly string[]): Promise<number> {
+    const { rows } = await this.#sql(
+      `update ${this.#jobs} set state = 'created', retry_count = 0, start_after = now(), started_on = null, completed_on = null
+        where name = $1 and id::text = any($2) and state in ('failed', 'cancelled') returning id`,
+      [topic, ids],
+    )
+    return rows.length
+  }
+
+  async remove(topic: string, ids: readonly string[]): Promise<number> {
+    const { rows } = await this.#sql(
+      `delete from ${this.#jobs} where name = $1 and id::text = any($2) and state <> 'active' returning id`,
+      [topic, ids],
+    )
+    return rows.length
+  }
+
+  async pause(topic: string): Promise<void> {
+    await this.#sql(`create table if not exists ${this.#table} (name text primary key)`, [])
+    await this.#sql(`insert into ${this.#table} values ($1) on conflict do nothing`, [topic])
+    this.#noticedAt = Number.NEGATIVE_INFINITY
+  }
+
+  async resume(topic: string): Promise<void> {
+    if (await this.#hasTable()) await this.#sql(`delete from ${this.#table} where name = $1`, [topic])
+    this.#noticedAt = Number.NEGATIVE_INFINITY
+  }
+
+  async isPaused(topic: string): Promise<boolean> {
+    this.#noticedAt = Number.NEGATIVE_INFINITY
+    return this.isPausedNow(topic)
+  }
+
+  /** Whether a queue is paused, as known for at most a second. */
+  async isPausedNow(topic: string): Promise<boolean> {
+    const now = systemClock.monotonic()
+    if (now - this.#noticedAt >= noticeEvery) {
+      this.#noticedAt = now
+      const { rows } = (await this.#hasTable()) ? await this.#sql(`select name from ${this.#table}`, []) : { rows: [] }
+      this.#paused = new Set(rows.map(({ name }) => name))
+    }
+    return this.#paused.has(topic)
+  }
+
+  async #hasTable(): Promise<boolean> {
+    const { rows } = await this.#sql('select to_regclass($1) is not null as is_there', [this.#table])
+    return rows[0]?.is_there === true
+  }
+
+  /** Puts a job back that this process cannot handle, without counting the attempt. */
+  async giveBack(topic: string, id: string): Promise<void> {
+    await this.#sql(
+      `update ${this.#jobs} set state = 'created', start_after = now() + $3 * interval '1 millisecond', started_on = null
+        where name = $1 and id::text = $2 and state = 'active'`,
+      [topic, id, foreignPause],
+    )
+  }
+
+  /** Makes an id free again whose job is done: pg-boss keeps finished jobs, and adds no other with their id. */
+  async freeId(run: RunSql, topic: string, id: string, ttl: number | undefined): Promise<void> {
+    await run(
+      `delete from ${this.#jobs} where name = $1 and id::text = $2 and state = 'completed'
+        and created_on <= now() - $3 * interval '1 millisecond'`,
+      [topic, id, ttl ?? 0],
+    )
+  }
+}
+
+function stored(row: Row): StoredMessage {
+  const { id, as_state, data, output, retry_count, retry_limit, created_on, start_after, started_on } = row
+  const { payload, meta } = unwrap(data as object | null)
+  const isBegun = started_on !== null
+  const error = output as { message?: unknown; stack?: unknown } | null
+  return {
+    ...{ id: String(id), state: as_state as MessageState, payload, meta },
+    // The number of retries counts those that have begun.
+    attempt: Number(retry_count) + (isBegun ? 1 : 0),
+    attempts: Number(retry_limit) + 1,
+    publishedAt: timeOf(created_on),
+    dueAt: as_state === 'delayed' ? timeOf(start_after) : undefined,
+    errors:
+      typeof error?.message === 'string'
+        ? [{ message: error.message, stack: typeof error.stack === 'string' ? error.stack : undefined }]
+        : [],
+  }
+}
+
+const timeOf = (column: unknown) => (column instanceof Date ? column.getTime() : undefined)

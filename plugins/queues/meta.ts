@@ -1,0 +1,40 @@
+import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
+import type { BackoffSettings } from './publish-options.ts'
+
+/** What is stored with a message beside its payload, for all attempts; handlers do not see it. */
+export interface Meta extends Carrier {
+  /** The id that its publisher chose, which the engine may know under another name. */
+  id?: string
+  /** The version of the payload; without it, 1. */
+  version?: number
+  /** When it is given up if it has not been handled: milliseconds since 1970. */
+  expires?: number
+  /** The time limit of an attempt, in milliseconds. */
+  timeout?: number
+  /** The number of attempts, and the time between them, for an engine that cannot store them itself. */
+  attempts?: number
+  backoff?: BackoffSettings
+}
+
+const isCount = (given: unknown) => typeof given === 'number' && Number.isFinite(given) && given > 0
+
+/** The valid part of what arrives with a message: any client that writes to the engine can set it. */
+export function metaOf(given: unknown): Readonly<Meta> {
+  if (typeof given !== 'object' || given === null) return {}
+  const { id, version, expires, timeout, attempts, backoff } = given as Meta
+  const meta: Meta = { ...carrierOf(given) }
+  if (typeof id === 'string' && id !== '') meta.id = id
+  for (const [name, value] of Object.entries({ version, expires, timeout, attempts }))
+    if (isCount(value)) Object.assign(meta, { [name]: value })
+  if (isCount(backoff?.delay)) meta.backoff = backoff!
+  return meta
+}
+
+/** Milliseconds between an attempt that has failed and the next. */
+export function pauseAfter(attempt: number, backoff: BackoffSettings | undefined): number {
+  if (backoff === undefined) return 0
+  const { type, delay, jitter } = backoff
+  // A timer accepts no longer delay: it would fire immediately.
+  const full = type === 'exponential' ? Math.min(delay * 2 ** (attempt - 1), 2_147_483_647) : delay
+  return jitter === 0 ? full : full * (1 - jitter * Math.random())
+}

@@ -1,0 +1,204 @@
+import { didYouMean, type Logger } from '../../kernel/index.ts'
+import { option } from '../shared/options/index.ts'
+import { redact } from '../shared/values/redact.ts'
+import {
+  type MessageState,
+  messageStates,
+  type QueueCounts,
+  type QueueDriver,
+  type QueueOperations,
+  type StoredMessage,
+} from './drivers/contract.ts'
+import type { Engines } from './engines.ts'
+import { QueueOperationError } from './errors.ts'
+import { metaOf } from './meta.ts'
+import type { SubscribedQueue } from './subscription.ts'
+
+/** A message of a queue, as an operator sees it: known secrets in its payload are redacted. */
+export interface QueueEntry extends Omit<StoredMessage, 'meta'> {
+  /** The id that `publish` returned, if its publisher has chosen it. */
+  readonly key?: string | undefined
+  /** The version of its payload. */
+  readonly version: number
+  /** Milliseconds since 1970 after which it is given up. */
+  readonly expiresAt?: number | undefined
+  /** The id of the trace that published it. */
+  readonly trace?: string | undefined
+}
+
+/** Which messages a change is about: those with these ids, or those that a function chooses; without either, all. */
+export interface QueueSelection {
+  readonly ids?: readonly string[]
+  readonly where?: (message: QueueEntry) => boolean
+}
+
+/** Who makes a change, for the log. */
+export interface QueueChange {
+  /** A person or a program: `'ann@example.org'`. */
+  readonly by?: string
+}
+
+const states = option.oneOf(...messageStates)
+const listOptions = option.shape({
+  state: states.default('failed'),
+  from: option.int({ min: 0 }).default(0),
+  limit: option.int({ min: 1, max: 1000 }).default(50),
+})
+const ids = option.list(option.text())
+const changeOptions = option.shape({
+  ids: ids.optional(),
+  where: option.fn<NonNullable<QueueSelection['where']>>('a function (message) => boolean'),
+  by: option.name(),
+})
+const emptyOptions = option.shape({ states: option.list(states).default(['waiting', 'delayed']), by: option.name() })
+const byOptions = option.shape({ by: option.name() })
+
+/** How many messages are looked at together. */
+const page = 500
+
+/**
+ * Looks after the messages of one queue. Each change is written to the log, with `by`.
+ *
+ * @example
+ * const orders = server.services.get('queues').of('orders')
+ * const failed = await orders.list({ state: 'failed', limit: 20 })
+ * await orders.retry({ ids: failed.map(({ id }) => id), by: 'ann@example.org' })
+ */
+export class QueueOperator {
+  readonly name: string
+  readonly kind: string
+  readonly #queue: SubscribedQueue
+  readonly #engines: Engines
+
+  /** @internal */
+  constructor(queue: SubscribedQueue, engines: Engines) {
+    this.name = queue.name
+    this.kind = queue.kind
+    this.#queue = queue
+    this.#engines = engines
+  }
+
+  /** Returns the number of messages by state, and the age of the oldest that is ready. */
+  counts(): Promise<QueueCounts> {
+    return this.#ask((driver, signal) => driver.counts(this.name, signal))
+  }
+
+  /** Lists messages in one state, `failed` by default: those that will be taken first, or that failed last. Up to 1000, 50 by default. */
+  async list(options?: { state?: MessageState; from?: number; limit?: number }): Promise<QueueEntry[]> {
+    const { state, from, limit } = listOptions.parse(options, 'list')
+    return (await this.#operate((engine) => engine.list(this.name, state, from, limit))).map(shown)
+  }
+
+  /** Returns one message; `undefined` if there is none with the id, for example because it is done. */
+  async find(id: string): Promise<QueueEntry | undefined> {
+    const found = await this.#operate((engine) => engine.find(this.name, id))
+    return found && shown(found)
+  }
+
+  /** Gives failed messages all their attempts again; returns how many. */
+  async retry(given?: QueueSelection & QueueChange): Promise<number> {
+    const { by, ...chosen } = changeOptions.parse(given, 'retry')
+    const change = (engine: QueueOperations, some: readonly string[]) => engine.retry(this.name, some)
+    return this.#note('sent again', await this.#each('failed', chosen, change), by)
+  }
+
+  /** Removes failed messages, or with `ids` those in any state that are not being handled; returns how many. */
+  async remove(given?: QueueSelection & QueueChange): Promise<number> {
+    const { by, ...chosen } = changeOptions.parse(given, 'remove')
+    return this.#note('removed', await this.#each('failed', chosen, this.#remove), by)
+  }
+
+  /** Removes all messages in these states, by default those that are waiting or delayed; returns how many. */
+  async empty(given?: { states?: readonly MessageState[] } & QueueChange): Promise<number> {
+    const { by, states: chosen } = emptyOptions.parse(given as never, 'empty')
+    let removed = 0
+    for (const state of chosen) removed += await this.#each(state, {}, this.#remove)
+    return this.#note('removed', removed, by)
+  }
+
+  /** Stops the delivery of messages to all processes, until `resume`. Those in progress are finished. */
+  async pause(given?: QueueChange): Promise<void> {
+    const { by } = byOptions.parse(given, 'pause')
+    await this.#operate((engine) => engine.pause(this.name))
+    this.#log(by).warn(`the queue "${this.name}" is paused`)
+  }
+
+  /** Continues the delivery of messages. */
+  async resume(given?: QueueChange): Promise<void> {
+    const { by } = byOptions.parse(given, 'resume')
+    await this.#operate((engine) => engine.resume(this.name))
+    this.#log(by).warn(`the queue "${this.name}" continues`)
+  }
+
+  isPaused(): Promise<boolean> {
+    return this.#operate((engine) => engine.isPaused(this.name))
+  }
+
+  readonly #remove = (engine: QueueOperations, some: readonly string[]) => engine.remove(this.name, some)
+
+  /** Makes a change of the messages in a state that are chosen, page by page. */
+  async #each(
+    state: MessageState,
+    { ids: known, where = () => true }: QueueSelection,
+    change: (engine: QueueOperations, ids: readonly string[]) => Promise<number>,
+  ): Promise<number> {
+    let changed = 0
+    if (known !== undefined) {
+      for (let i = 0; i < known.length; i += page)
+        changed += await this.#operate((engine) => change(engine, known.slice(i, i + page)))
+      return changed
+    }
+    for (let from = 0; ; ) {
+      const some = await this.#operate((engine) => engine.list(this.name, state, from, page))
+      const chosen = some.filter((one) => where(shown(one))).map(({ id }) => id)
+      const done = chosen.length === 0 ? 0 : await this.#operate((engine) => change(engine, chosen))
+      changed += done
+      // Those that are no longer in the list have moved the rest forward.
+      from += some.length - done
+      if (some.length < page) return changed
+    }
+  }
+
+  #note(what: string, messages: number, by: string | undefined): number {
+    const many = messages === 1 ? '1 message' : `${messages} messages`
+    if (messages > 0) this.#log(by, { messages }).warn(`${many} of the queue "${this.name}": ${what}`)
+    return messages
+  }
+
+  #log(by: string | undefined, fields: object = {}): Logger {
+    return this.#engines.log.child({ queue: this.name, ...(by !== undefined && { by }), ...fields })
+  }
+
+  #operate<Result>(work: (engine: QueueOperations) => Promise<Result>): Promise<Result> {
+    return this.#ask(({ operations }) => {
+      if (operations === undefined)
+        throw QueueOperationError(
+          `the engine "${this.kind}" of the queue "${this.name}" has no operations. Give it the member "operations"`,
+        )
+      return work(operations)
+    })
+  }
+
+  #ask<Result>(work: (driver: QueueDriver<object>, signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    return this.#engines.ask(this.#queue, this.name, async (driver, signal) => work(driver, signal))
+  }
+}
+
+/** The queue of a name, among those whose engine is configured. */
+export function findQueue<One extends SubscribedQueue>(name: string, all: readonly One[]): One {
+  const found = all.filter((one) => one.name === name)
+  if (found.length === 1) return found[0]!
+  const why =
+    found.length === 0
+      ? `there is no queue "${name}".${didYouMean(
+          name,
+          all.map((one) => one.name),
+        )}`
+      : `there are queues "${name}" of ${found.map(({ kind }) => kind).join(' and ')}. Give one another name`
+  throw QueueOperationError(why)
+}
+
+function shown({ meta: given, payload, ...rest }: StoredMessage): QueueEntry {
+  const { id: key, version = 1, expires: expiresAt, traceparent } = metaOf(given)
+  return { ...rest, payload: redact(payload), key, version, expiresAt, trace: traceparent?.split('-')[1] }
+}

@@ -1,0 +1,48 @@
+import { channel } from 'node:diagnostics_channel'
+import { running } from '../values/running-server.ts'
+import { wrapWork } from './wrap-work.ts'
+
+/** Hooks of plugins that have not ended. */
+let hooks = 0
+/** Whether several servers of this process do the same kind of work: only then do requests and jobs have a context of their server. */
+let areSeveral = false
+let leaveRequests: (() => void) | undefined
+
+/** Does work for a server. Without a second server this costs nothing: a context for each message would take a third of its time. */
+export function inServer<Result>(server: object | undefined, work: () => Result): Result {
+  return areSeveral && server !== undefined ? running.run(server, work) : work()
+}
+
+/** Called when the number of servers has changed that do a kind of work. */
+export function haveSeveral(now: boolean): void {
+  if (now === areSeveral) return
+  areSeveral = now
+  leaveRequests?.()
+  leaveRequests = undefined
+  if (now) {
+    const ends = [
+      wrapWork<{ request: { server: object } }>('request', ({ request }, work) => running.run(request.server, work)),
+      wrapWork<{ socket: { server: object } }>('websocket.message', ({ socket }, work) =>
+        running.run(socket.server, work),
+      ),
+    ]
+    leaveRequests = () => {
+      for (const end of ends) end()
+    }
+  } else settle()
+}
+
+/** An enabled storage makes every promise of Node.js 20 slower, so it is enabled only while it is needed. */
+function settle(): void {
+  if (hooks === 0 && !areSeveral) running.disable()
+}
+
+// Hooks always have a context: what they declare has the services of their server, and belongs to it alone.
+wrapWork<{ server: object }>('plugin', ({ server }, work) => {
+  hooks++
+  running.run(server, work)
+})
+channel('tracing:framework:plugin:asyncEnd').subscribe(() => {
+  hooks--
+  settle()
+})

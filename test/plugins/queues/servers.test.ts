@@ -1,0 +1,161 @@
+import { definePlugin, memoryQueue, QueueService, RouteCollection, Server } from 'framework'
+import { afterEach, describe, expect, test } from 'vitest'
+import { runningServer } from '../../../plugins/shared/values/running-server.ts'
+import { memoryLogger } from '../../support/kernel.ts'
+import { freshName, gate } from '../../support/queues.ts'
+
+const open: Server[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+  await QueueService.stop()
+})
+
+const nameOf = ({ services }: { readonly services: object }) =>
+  (services as { get(name: string): unknown }).get('name') as string
+
+/** An application as a module has it: one queue, one subscriber, one route, whatever server runs it. */
+function application() {
+  const queue = memoryQueue<string>(freshName('orders'))
+  const again = memoryQueue<string>(freshName('again'))
+  const router = new RouteCollection()
+  router.post('/orders', async (req) => queue.publish(nameOf(req.server)))
+  return { queue, again, router }
+}
+
+async function serverOf(name: string, router: RouteCollection, plugins: readonly unknown[] = []) {
+  const named = definePlugin({ name: 'named', provide: () => ({ name }) })
+  const server = new Server({
+    ...{ port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, closeTimeout: 500 },
+    ...{ logger: memoryLogger([]), router },
+    plugins: [named(), ...(plugins as [])],
+    background: { queues: { run: true } },
+  })
+  open.push(server as unknown as Server)
+  await server.listen()
+  return server as unknown as Server
+}
+
+describe('the same application twice in one process', () => {
+  test('shares no message: each goes to the handler within its own server, and so do those that the handler publishes', async () => {
+    const { queue, again, router } = application()
+    const seen: string[] = []
+    await queue.subscribe((payload) => again.publish(payload))
+    await again.subscribe((payload) => void seen.push(payload))
+    const servers = [await serverOf('a', router), await serverOf('b', router)]
+    for (let i = 0; i < 20; i++) await Promise.all(servers.map((server) => server.inject.post('/orders')))
+    for (const server of servers) {
+      await queue.for(server).drained()
+      await again.for(server).drained()
+    }
+    expect(seen.filter((name) => name === 'a')).toHaveLength(20)
+    expect(seen.filter((name) => name === 'b')).toHaveLength(20)
+  })
+
+  test('closing one ends only its own workers', async () => {
+    const { queue, router } = application()
+    const seen: string[] = []
+    await queue.subscribe((payload) => void seen.push(payload))
+    const [first, second] = [await serverOf('a', router), await serverOf('b', router)]
+    await first.close()
+    await second.inject.post('/orders')
+    await queue.for(second).drained()
+    // The only one that is left is meant by a call from anywhere.
+    await queue.publish('c')
+    await queue.drained()
+    expect(seen).toEqual(['b', 'c'])
+  })
+
+  test('a call that could mean both is an error that says how to choose', async () => {
+    const { queue, router } = application()
+    const [first] = [await serverOf('a', router), await serverOf('b', router)]
+    const refused = { code: 'WorkServerError', message: expect.stringContaining('Say which: queue.for(server)') }
+    await expect(queue.publish('x')).rejects.toMatchObject(refused)
+    await expect(queue.counts()).rejects.toMatchObject(refused)
+    await expect(QueueService.run()).rejects.toMatchObject(refused)
+    await queue.for(first).publish('x')
+    expect(await queue.for(first).counts()).toMatchObject({ waiting: 1 })
+    expect(() => queue.for(new Server({ router: new RouteCollection() }))).toThrow(/has no plugin "queues"/)
+  })
+
+  test('what a hook declares belongs to its server alone, and ends with it', async () => {
+    const { queue, router } = application()
+    const seen: string[] = []
+    const welcome = () =>
+      definePlugin({
+        name: 'welcome',
+        async setup(ctx) {
+          await Promise.resolve()
+          const on = nameOf(ctx)
+          await queue.subscribe((payload) => void seen.push(`${payload} in ${on}`))
+        },
+      })()
+    const servers = [await serverOf('a', router, [welcome()]), await serverOf('b', router, [welcome()])]
+    for (const server of servers) await Promise.all([1, 2, 3].map(() => server.inject.post('/orders')))
+    for (const server of servers) await queue.for(server).drained()
+    expect(seen.toSorted()).toEqual(['a in a', 'a in a', 'a in a', 'b in b', 'b in b', 'b in b'])
+    for (const server of open.splice(0)) await server.close()
+    const later = await serverOf('c', router)
+    await later.inject.post('/orders')
+    await expect(queue.drained()).rejects.toMatchObject({ code: 'QueueIdleError' })
+  })
+
+  test('a subscriber of one server is not run by another', async () => {
+    const { queue, router } = application()
+    const servers = [await serverOf('a', router), await serverOf('b', router)] as const
+    const seen: string[] = []
+    await queue.for(servers[1]).subscribe((payload) => void seen.push(payload))
+    for (const server of servers) await server.inject.post('/orders')
+    await queue.for(servers[1]).drained()
+    expect(seen).toEqual(['b'])
+    await expect(queue.for(servers[0]).drained()).rejects.toMatchObject({ code: 'QueueIdleError' })
+  })
+
+  test('a thousand pairs: no message crosses', async () => {
+    const { queue, router } = application()
+    const servers = new Map<string, object>()
+    let [handled, crossed] = [0, 0]
+    await queue.subscribe((payload) => {
+      handled++
+      if (runningServer() !== servers.get(payload)) crossed++
+    })
+    const server = (name: string) => {
+      const made = new Server({
+        ...{ logger: memoryLogger([]), router, closeTimeout: 500, gracefulShutdown: false },
+        plugins: { queues: { run: true } },
+      })
+      servers.set(name, made)
+      return made
+    }
+    for (let pair = 0; pair < 1000; pair++) {
+      const both = [server(`${pair}a`), server(`${pair}b`)]
+      await Promise.all(both.map((one) => one.ready()))
+      await Promise.all(both.map((one) => one.services.queues.run()))
+      await Promise.all(['a', 'b'].map((name, i) => queue.for(both[i]!).publish(`${pair}${name}`)))
+      await Promise.all(both.map((one) => queue.for(one).drained()))
+      await Promise.all(both.map((one) => one.close()))
+    }
+    expect([handled, crossed]).toEqual([2000, 0])
+  })
+})
+
+test('messages and workers of the process go over to its first server', async () => {
+  const queue = memoryQueue<number>(freshName('early'))
+  const seen: number[] = []
+  const first = gate()
+  await queue.subscribe(async (payload) => {
+    seen.push(payload)
+    await first.opened
+  })
+  await queue.publishMany([1, 2])
+  const server = new Server({
+    ...{ logger: memoryLogger([]), router: new RouteCollection(), gracefulShutdown: false },
+    plugins: { queues: { run: true } },
+  })
+  open.push(server as unknown as Server)
+  await QueueService.run()
+  await server.ready()
+  expect(await queue.for(server).counts()).toMatchObject({ active: 1, waiting: 1 })
+  first.open()
+  await queue.drained()
+  expect(seen).toEqual([1, 2])
+})
