@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isPromise, type Logger, systemClock } from '../../kernel/index.ts'
+import { inServer } from '../shared/work/contexts.ts'
 import type { Call } from '../shared/work/running.ts'
 import { Backpressure, TokenBucket } from './backpressure.ts'
 import { handleMessage, handlerFailed } from './handlers.ts'
@@ -296,9 +297,9 @@ export class Socket implements ServerSocket, TransportEvents {
   #run(call: () => unknown): void {
     let result: unknown
     try {
-      result = call()
+      result = inServer(this.server, call)
     } catch (error) {
-      handlerFailed(this, this.#route, error)
+      this.#failed(error)
       return
     }
     // A database query is often not a promise, but starts when it is awaited.
@@ -307,10 +308,14 @@ export class Socket implements ServerSocket, TransportEvents {
     Promise.resolve(result).then(
       () => this.#goOn(),
       (error: unknown) => {
-        handlerFailed(this, this.#route, error)
+        this.#failed(error)
         this.#goOn()
       },
     )
+  }
+
+  #failed(error: unknown): void {
+    inServer(this.server, () => handlerFailed(this, this.#route, error))
   }
 
   #goOn(): void {
