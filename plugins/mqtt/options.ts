@@ -37,7 +37,7 @@ interface KnownSubscription<Name extends string> {
   /** Called with each message. */
   handler: MqttHandler<ListedArguments<Name, MqttTopics[Name & keyof MqttTopics]>>
   /** The options of `mqtt.subscribe`. */
-  options?: MqttSubscribeOptions & { raw?: false }
+  options?: Omit<MqttSubscribeOptions, 'raw'>
 }
 
 /** A subscription to any topic. */

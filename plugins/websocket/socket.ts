@@ -96,8 +96,7 @@ export class Socket implements ServerSocket, TransportEvents {
   // — methods for the application —
 
   send(message: unknown): boolean {
-    const frame = this.#route.write(message)
-    return this.sendFrame(frame)
+    return this.sendFrame(this.#route.write(message))
   }
 
   /**
@@ -299,7 +298,7 @@ export class Socket implements ServerSocket, TransportEvents {
     try {
       result = inServer(this.server, call)
     } catch (error) {
-      this.#failed(error)
+      handlerFailed(this, this.#route, error)
       return
     }
     // A database query is often not a promise, but starts when it is awaited.
@@ -308,14 +307,10 @@ export class Socket implements ServerSocket, TransportEvents {
     Promise.resolve(result).then(
       () => this.#goOn(),
       (error: unknown) => {
-        this.#failed(error)
+        handlerFailed(this, this.#route, error)
         this.#goOn()
       },
     )
-  }
-
-  #failed(error: unknown): void {
-    inServer(this.server, () => handlerFailed(this, this.#route, error))
   }
 
   #goOn(): void {
