@@ -4,6 +4,7 @@ import { type Check, checkOf, isSchema, type Mode, passed } from '../shared/sche
 import type { InputOf } from '../shared/schema/from-schema.ts'
 import { defined } from '../shared/values/json.ts'
 import { jsonText } from '../shared/values/json-text.ts'
+import { Mounts } from '../shared/work/mounts.ts'
 import type { Keeping, Recipient } from './buses/contract.ts'
 import type { ChannelOptions, ChannelParams } from './declared.ts'
 import { ChannelNameError, ChannelPayloadError, ChannelSchemaError, ChannelsNotRunningError } from './errors.ts'
@@ -60,8 +61,10 @@ const recipient = option.shape({ user: option.name(), client: option.name() }).i
 // A message to an `undefined` user, one that was not found, must not reach all clients.
 const publishOptions = option.shape({ to: recipient.optional().guard(), except: option.name().guard() })
 
-/** The hubs of the servers that are up, the oldest first. */
-export const hubs = new Set<Hub>()
+/** The servers with channels, each with the hubs of its scopes, the oldest first; none until it has booted. */
+export const servers = new Mounts<Set<Hub>>('Say which: channel.for(server)')
+
+type Hubs = ReadonlySet<Hub>
 
 /** A channel with any name and messages, for the option of a route. */
 export interface AnyChannel {
@@ -70,8 +73,16 @@ export interface AnyChannel {
   readonly '~payload': unknown
 }
 
+/** A channel in one server: what {@link Channel.for} returns. */
+export type ServerChannel<Name extends string = string, Payload = unknown> = Pick<
+  Channel<Name, Payload>,
+  'publish' | 'remove' | 'present'
+>
+
 /**
  * Publishes messages of one kind to all clients that have joined. Created by {@link channel}.
+ *
+ * A call means the channel in the server whose hook, request or job is running, else in the only server of the process with channels.
  *
  * @example
  * const orders = channel('orders/:id', { join: () => true })
@@ -101,9 +112,29 @@ export class Channel<Name extends string = string, Payload = unknown> {
   }
 
   /**
+   * Returns this channel in one server, for code that no request, job or hook of the server runs, in a process with several servers.
+   *
+   * @throws ChannelsNotRunningError if the server has no channels.
+   * @example
+   * const news = channel<string>('news', { join: () => true })
+   * const server = new Server({ plugins: { websocket: true, channels: true } })
+   * await server.ready()
+   * await news.for(server).publish('hello')
+   */
+  for(server: object): ServerChannel<Name, Payload> {
+    const own = servers.of(server)
+    if (own === undefined) throw ChannelsNotRunningError(`the channel "${this.name}"`)
+    return {
+      publish: async (...given) => this.#publish(given, own),
+      remove: async (...given) => this.#remove(given, own),
+      present: async (...given) => this.#present(given, own),
+    }
+  }
+
+  /**
    * Publishes a message to all clients in the channel, on all instances. Resolves with the message's `id` once the store has it.
    *
-   * @throws (as a rejection) ChannelNameError, ChannelPayloadError, ChannelUnavailableError, ChannelsNotRunningError.
+   * @throws (as a rejection) ChannelNameError, ChannelPayloadError, ChannelUnavailableError, ChannelsNotRunningError, WorkServerError.
    * @example
    * const orders = channel('orders/:id', { join: () => true })
    * await orders.publish({ id: 7 }, { state: 'shipped' })
@@ -111,11 +142,15 @@ export class Channel<Name extends string = string, Payload = unknown> {
   async publish(
     ...given: Addressed<Name, [payload: Payload, options?: ChannelPublishOptions]>
   ): Promise<{ id: string }> {
+    return this.#publish(given)
+  }
+
+  async #publish(given: readonly unknown[], of?: Hubs): Promise<{ id: string }> {
     const [name, payload, options] = this.#addressed(given, 'publish')
     const { to, except } = publishOptions.parse((options ?? {}) as never, 'publish')
     this.#mustKnow(to, 'publish.to')
     const body = await this.bodyOf(payload, 'exact', (why) => ChannelPayloadError(name, why))
-    return { id: await this.#send(name, { body, kind: 'message', ...defined({ to, except }) }) }
+    return { id: await this.#send(name, { body, kind: 'message', ...defined({ to, except }) }, of) }
   }
 
   /**
@@ -127,11 +162,15 @@ export class Channel<Name extends string = string, Payload = unknown> {
    * await orders.remove({ id: 7 }, { user: 'ann' })
    */
   async remove(...given: Addressed<Name, [who: ChannelRemoval]>): Promise<void> {
+    await this.#remove(given)
+  }
+
+  async #remove(given: readonly unknown[], of?: Hubs): Promise<void> {
     const [name, who] = this.#addressed(given, 'remove')
     if (who === undefined) throw OptionError('remove', who, '{ user } or { client }, a string each')
     const to = recipient.parse(who as never, 'remove')
     this.#mustKnow(to, 'remove')
-    await this.#send(name, { body: '', kind: 'remove', to })
+    await this.#send(name, { body: '', kind: 'remove', to }, of)
   }
 
   #mustKnow(to: Recipient | undefined, what: string): void {
@@ -164,16 +203,20 @@ export class Channel<Name extends string = string, Payload = unknown> {
   /**
    * Returns the clients in the channel, on all instances, with the data from `presence`.
    *
-   * @throws (as a rejection) ChannelNameError, ChannelUnavailableError, ChannelsNotRunningError.
+   * @throws (as a rejection) ChannelNameError, ChannelUnavailableError, ChannelsNotRunningError, WorkServerError.
    */
   async present(...given: Addressed<Name, []>): Promise<readonly PresentClient[]> {
+    return this.#present(given)
+  }
+
+  async #present(given: readonly unknown[], of?: Hubs): Promise<readonly PresentClient[]> {
     const [name] = this.#addressed(given, 'present')
     if (this.rules.presence === undefined)
       throw ChannelNameError(
         this.name,
         'it does not list its clients. Set the option presence, which decides what others see of a client',
       )
-    return (await this.#ask(name, 'asking who is in', (hub) => hub.presentIn(name))).flat()
+    return (await this.#ask(name, 'asking who is in', (hub) => hub.presentIn(name), of)).flat()
   }
 
   #addressed(given: readonly unknown[], what: string): [name: string, ...rest: unknown[]] {
@@ -206,15 +249,21 @@ export class Channel<Name extends string = string, Payload = unknown> {
     }
   }
 
-  async #send(name: string, entry: Parameters<Hub['send']>[1]): Promise<string> {
-    const [first] = await this.#ask(name, 'publishing to', (hub) => hub.send(name, entry, this.keeping))
+  async #send(name: string, entry: Parameters<Hub['send']>[1], of: Hubs | undefined): Promise<string> {
+    const [first] = await this.#ask(name, 'publishing to', (hub) => hub.send(name, entry, this.keeping), of)
     return first!
   }
 
-  /** Asks one hub of each bus, among those in which no other channel has the name. */
-  async #ask<Result>(name: string, what: string, ask: (hub: Hub) => Promise<Result>): Promise<Result[]> {
+  /** Asks one hub of each bus of a server, among those in which no other channel has the name. */
+  async #ask<Result>(
+    name: string,
+    what: string,
+    ask: (hub: Hub) => Promise<Result>,
+    of: Hubs | undefined,
+  ): Promise<Result[]> {
     const byBus = new Map<string, Hub>()
-    for (const hub of hubs) if (!byBus.has(hub.key)) byBus.set(hub.key, hub)
+    for (const hub of of ?? servers.current(`${what} the channel "${name}"`) ?? [])
+      if (!byBus.has(hub.key)) byBus.set(hub.key, hub)
     if (byBus.size === 0) throw ChannelsNotRunningError(`${what} the channel "${name}"`)
     const own = [...byBus.values()].filter((hub) => !hub.isTaken(this as Channel, name))
     if (own.length === 0)
@@ -228,7 +277,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
 
 /** Returns the hub of the socket's server; if several scopes have channels, that of the scope that accepted the socket. */
 function hubOf(socket: JoinableSocket): Hub | undefined {
-  const all = [...hubs].filter((one) => one.server === socket.server)
+  const all = [...(servers.of(socket.server) ?? [])]
   return all.find((one) => one.sockets.has(socket)) ?? all[0]
 }
 

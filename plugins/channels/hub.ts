@@ -101,7 +101,7 @@ export class Hub {
     this.sockets = sockets
     this.#bus = bus
     this.#settings = settings
-    this.#rules = new Rules(settings.timeout, log)
+    this.#rules = new Rules(settings.timeout, log, server)
     const removed = (member: Member) => this.#removed(member)
     const askAgain = (member: Member) => this.#askAgain(member)
     const userOf = (member: Member) => this.#userNow(member)
@@ -142,7 +142,7 @@ export class Hub {
     this.#channels.add(channel)
   }
 
-  /** Whether a name of this channel belongs to another channel of this hub: two servers in one process may each have their own. */
+  /** Whether a name of this channel belongs to another channel of this hub: two scopes of a server may each have their own. */
   isTaken(channel: DeclaredChannel, name: string): boolean {
     if (this.#channels.has(channel)) return false
     return [...this.#channels].some(({ pattern }) => pattern.match(name) !== undefined)

@@ -10,7 +10,7 @@ import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { option } from '../shared/options/index.ts'
 import { exchange } from './asyncapi.ts'
 import type { Bus } from './buses/contract.ts'
-import { Channel, hubs } from './channel.ts'
+import { Channel, servers } from './channel.ts'
 import { ChannelRouteError } from './errors.ts'
 import { eventStreams } from './events.ts'
 import { requestTypes } from './frames.ts'
@@ -61,9 +61,13 @@ export const channels = definePlugin({
     const hub = new Hub({ server, sockets }, await busOf(settings, log), settings, log)
     const streams = eventStreams(hub, (req) => sockets.addStream(req), settings)
     ctx.services.get('channels').attach(hub, streams)
+    // Several scopes of a server may have channels.
+    const hubs = servers.of(server) ?? new Set()
+    const unmount = servers.mount(server, hubs)
     // Registered before the connections are opened: connections of a failed boot must not keep the process alive.
     ctx.onClose(async () => {
       hubs.delete(hub)
+      if (hubs.size === 0) unmount()
       streams.endAll()
       await hub.close()
     })

@@ -1,5 +1,6 @@
 import type { Logger } from '../../kernel/index.ts'
 import { runInTime } from '../shared/work/attempt.ts'
+import { inServer } from '../shared/work/contexts.ts'
 import { Call } from '../shared/work/running.ts'
 import type { ChannelRuleCall } from './declared.ts'
 
@@ -7,10 +8,12 @@ import type { ChannelRuleCall } from './declared.ts'
 export class Rules {
   readonly #timeout: number
   readonly #log: Logger
+  readonly #server: object
 
-  constructor(timeout: number, log: Logger) {
+  constructor(timeout: number, log: Logger, server: object) {
     this.#timeout = timeout
     this.#log = log
+    this.#server = server
   }
 
   /** Whether a rule allows something, for which it must return `true`. */
@@ -32,7 +35,8 @@ export class Rules {
     const call = new Call()
     const what = `the option ${option} of the channel "${name}"`
     try {
-      return (await runInTime({ call, timeout: this.#timeout, what, run: () => ask(call) })) as Result
+      const run = () => inServer(this.#server, () => ask(call))
+      return (await runInTime({ call, timeout: this.#timeout, what, run })) as Result
     } catch (error) {
       this.failed(name, option, error)
       return undefined

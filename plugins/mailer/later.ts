@@ -1,4 +1,5 @@
 import { clock, type Logger } from '../../kernel/index.ts'
+import { inServer } from '../shared/work/contexts.ts'
 import { LocalConsumer, type LocalMessage, LocalQueue, type Outcome } from '../shared/work/local-queue.ts'
 import { MailClosedError, MailQueueFullError, reasonOf, withoutAddresses } from './errors.ts'
 
@@ -30,6 +31,8 @@ function isPermanent(error: unknown): boolean {
  */
 export class Later {
   readonly #log: () => Logger
+  /** The server whose emails these are; a script has none. */
+  server: object | undefined
   readonly #queue = new LocalQueue<Waiting>(0, () => MailClosedError())
   readonly #consumer = new LocalConsumer(this.#queue, (mail) => this.#attempt(mail), 1)
   #lastStart = Number.NEGATIVE_INFINITY
@@ -75,7 +78,7 @@ export class Later {
     if (this.#isStopped) return { ok: false, error: MailClosedError(), final: false }
     this.#lastStart = clock.monotonic()
     try {
-      await send()
+      await inServer(this.server, send)
       return { ok: true }
     } catch (thrown) {
       const error = thrown as Error

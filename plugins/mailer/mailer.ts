@@ -126,8 +126,9 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
     await this.#later.drain()
   }
 
-  /** @internal */
-  logTo(log: Logger): void {
+  /** Makes this the mailer of a server. @internal */
+  mount(server: object, log: Logger): void {
+    this.#later.server = server
     this.#log = log
   }
 

@@ -35,7 +35,7 @@ export const mailer = definePlugin({
   provide: (settings): { mailer: Mailer } => ({ mailer: new Mailer<MailProviders>({}, settings, settings) }),
   async setup(ctx) {
     const service = ctx.services.get('mailer')
-    service.logTo(ctx.log)
+    service.mount(ctx.server, ctx.log)
     // A missing package fails the boot, not the first order.
     await service.prepare()
     ctx.onDrain(() => service.drain())

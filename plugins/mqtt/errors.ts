@@ -1,14 +1,19 @@
-import { defineErrors, type WorkerPlace } from '../../kernel/index.ts'
+import { type CallSite, defineErrors, type WorkerPlace } from '../../kernel/index.ts'
 
-export const { MqttNotConnectedError, MqttWorkersError, MqttConnectedError, MqttUnavailableError } = defineErrors({
+export const { MqttNotConnectedError, MqttConnectedError, MqttUnavailableError } = defineErrors({
   // All with status 500: details about an application are not for its clients.
   MqttNotConnectedError: (what: string) =>
     `${what} needs a connection. Call await MqttService.connect({ host, port }) first, or give the server background: { mqtt: { connect: { host, port } } } and let it listen`,
-  MqttWorkersError: (clientId: string, { number, of }: WorkerPlace) =>
-    `mqtt.connect.clientId is "${clientId}" in worker ${number} of ${of}: a broker closes the connection of a client when another client connects with the same name. Leave it out, or run one worker`,
   MqttConnectedError: () =>
     'this process is already connected. Call await MqttService.disconnect() before the next MqttService.connect()',
   MqttUnavailableError: (why: string) => why,
+})
+
+export const { MqttWorkersError, MqttClientIdError } = defineErrors({
+  MqttWorkersError: (clientId: string, { number, of }: WorkerPlace) =>
+    `mqtt.connect.clientId is "${clientId}" in worker ${number} of ${of}: a broker closes the connection of a client when another client connects with the same name. Leave it out, or run one worker`,
+  MqttClientIdError: (clientId: string, broker: string, one: CallSite, other: CallSite) =>
+    `mqtt.connect.clientId is "${clientId}" in two servers of this process, of ${one} and of ${other}: the broker ${broker} closes the connection of a client when another client connects with the same name. Give each server its own, or leave it out`,
 })
 
 export const { MqttFullError, MqttTopicError, MqttPayloadError, MqttPublishError, MqttSubscribeError } = defineErrors({

@@ -4,14 +4,8 @@ import type { MqttApi } from './api.ts'
 import { MqttNotConnectedError } from './errors.ts'
 import { type MqttPublishOptions, type MqttSubscribeOptions, subscribeOptions } from './messages/message-options.ts'
 import { mqttClasses } from './subscriptions/base-mqtt.ts'
-import {
-  declarationOf,
-  declarations,
-  handleOf,
-  type MqttHandle,
-  publisher,
-  withdraw,
-} from './subscriptions/declarations.ts'
+import { connectionFor, declarations } from './subscriptions/connections.ts'
+import { declarationOf, handleOf, type MqttHandle } from './subscriptions/declarations.ts'
 import { parseFilter } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
 import type { IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
@@ -34,7 +28,7 @@ function subscribe(
 ): MqttHandle | MethodMark {
   if (typeof handler !== 'function') return subscribeMethod(topic, handler)
   const declared = declarationOf(topic, handler, options)
-  return handleOf(declared, declarations.add(declared), () => withdraw(declared))
+  return handleOf(declared, declarations.add(declared), () => declarations.remove(declared))
 }
 
 function subscribeMethod(topic: string, given: MqttSubscribeOptions | undefined): MethodMark {
@@ -50,8 +44,9 @@ function subscribeMethod(topic: string, given: MqttSubscribeOptions | undefined)
 const api = {
   subscribe,
   async publish(topic: string, message: never, options?: MqttPublishOptions) {
-    const connection = publisher()
-    if (connection === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
+    const what = `publishing to "${topic}"`
+    const connection = connectionFor(what)
+    if (connection === undefined) throw MqttNotConnectedError(what)
     await connection.publish(topic, message, options)
   },
 }

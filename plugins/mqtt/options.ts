@@ -1,12 +1,16 @@
-import type { Logger } from '../../kernel/index.ts'
+import { CallSite, type Logger } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { sourceList } from '../shared/work/service-classes.ts'
+import { sourceOption } from '../shared/work/service-classes.ts'
 import { type ConnectionOptions, connectionMembers, milliseconds, withAddress } from './links/connection-options.ts'
+import { type MqttSubscribeOptions, subscribeOptions } from './messages/message-options.ts'
 import type { BaseMqttClass } from './subscriptions/base-mqtt.ts'
+import { type Declared, declarationOf } from './subscriptions/declarations.ts'
+import { filterProblem } from './topics/filter.ts'
+import type { IsPattern, MqttDetails, MqttHandler, MqttTopics } from './types.ts'
 
 /** The broker, and the behaviour of this client. */
 export interface MqttConnectOptions extends ConnectionOptions {
-  /** `'memory'`: a broker within this process, for tests and development. Default `'mqtt'`. */
+  /** `'memory'`: a broker in the memory of this process, for tests and development; each server has one of its own. Default `'mqtt'`. */
   provider?: 'mqtt' | 'memory'
   /** Whether the start fails when the broker is unavailable; `false`: it succeeds, and the attempts to connect continue. Default true. */
   required?: boolean
@@ -20,20 +24,53 @@ export interface MqttConnectOptions extends ConnectionOptions {
   handlerTimeout?: number
 }
 
-/** The subscriptions to load when the service starts: globs of files, and classes. */
-export type MqttSource = string | BaseMqttClass
+/** The arguments of the handler of an object; `details` with the option of the same name. */
+type ListedArguments<Name extends string, Payload> =
+  IsPattern<Name> extends true
+    ? [topic: string, message: Payload, details?: MqttDetails]
+    : [message: Payload, details?: MqttDetails]
+
+/** A subscription to topics of which `MqttTopics` has the type. */
+interface KnownSubscription<Name extends string> {
+  /** The topic or the pattern, as in `MqttTopics`; after `$share/<group>/` as well. */
+  topic: Name | `$share/${string}/${Name}`
+  /** Called with each message. */
+  handler: MqttHandler<ListedArguments<Name, MqttTopics[Name & keyof MqttTopics]>>
+  /** The options of `mqtt.subscribe`. */
+  options?: Omit<MqttSubscribeOptions, 'raw'>
+}
+
+/** A subscription to any topic. */
+interface FreeSubscription<Name extends string> {
+  /** The topic or the pattern. */
+  topic: Name
+  /** Called with each message, or with its topic and the message if `topic` has a wildcard. */
+  handler: MqttHandler<[first: unknown, second?: unknown, details?: MqttDetails]>
+  /** The options of `mqtt.subscribe`. */
+  options?: MqttSubscribeOptions
+}
+
+/** A subscription as an object. Once {@link MqttTopics} has a topic, the others need `mqtt.subscribe` with a schema, or a name of type `string`. */
+export type MqttSubscriptionSource = [keyof MqttTopics] extends [never]
+  ? FreeSubscription<string>
+  :
+      | { [Name in keyof MqttTopics & string]: KnownSubscription<Name> }[keyof MqttTopics & string]
+      | FreeSubscription<`$SYS/${string}`>
+
+/** The subscriptions of a service: globs of files, classes, and objects. */
+export type MqttSource = string | BaseMqttClass | MqttSubscriptionSource
 
 /** Options of the plugin. */
 export interface MqttOptions {
   /** How the broker is reached. Default: a broker on `MQTT_HOST` and `MQTT_PORT` of the environment. */
   connect?: MqttConnectOptions
-  /** Files and classes with subscriptions; `false`: this server handles no messages. Default `['src/mqtt/**\/*.{ts,js}']`, and every imported class. */
+  /** Files and classes with subscriptions, and subscriptions as objects; `false`: this server handles no messages. Default `['src/mqtt/**\/*.{ts,js}']`, and every imported class. */
   subscribe?: boolean | readonly MqttSource[]
 }
 
 /** The options of `MqttService.connect`. */
 export interface MqttServiceOptions extends MqttConnectOptions {
-  /** Files and classes with subscriptions; `false`: handles no messages. Default: all declared subscriptions, and every imported class. */
+  /** Files and classes with subscriptions, and subscriptions as objects; `false`: handles no messages. Default: all declared subscriptions, and every imported class. */
   subscribe?: boolean | readonly MqttSource[]
   /** The logger of the service. Default: lines on standard error, from level `warn` up. */
   logger?: Logger
@@ -42,22 +79,47 @@ export interface MqttServiceOptions extends MqttConnectOptions {
 export interface Sources {
   /** Whether the subscriptions of this process are handled at all. */
   readonly isOn: boolean
-  readonly sources: readonly MqttSource[]
+  readonly sources: readonly (string | BaseMqttClass)[]
+  /** The subscriptions that are given as objects. */
+  readonly declared: readonly Declared[]
   /** Whether the files are the default ones, which need not exist. */
   readonly isDefault: boolean
 }
 
-const sourceTakes =
-  "a glob such as 'src/mqtt/**/*.ts', or a class that extends BaseMqtt. A function becomes a handler by mqtt.subscribe(topic, handler)"
+const filterOption = option.custom<string, string>('a topic, or a pattern', (given, place) => {
+  const problem = filterProblem(given)
+  if (problem === undefined) return given as string
+  if (typeof given !== 'string') return void place.wrong(given, 'a topic, or a pattern')
+  return void place.problem(`the topic of the option "${place.path}" ${problem}`)
+})
 
-/** Files and classes; `files` is the default. */
+const listed = option
+  .shape({
+    topic: filterOption.required(),
+    handler: option.fn('a function that is called with each message').required(),
+    options: subscribeOptions,
+  })
+  .says('a subscription ({ topic, handler, options })')
+  .into(({ topic, handler, options }) => ({ declared: declarationOf(topic, handler, options) }))
+
+const source = option.either(
+  sourceOption<string | BaseMqttClass>("a glob such as 'src/mqtt/**/*.ts', a class that extends BaseMqtt"),
+  listed,
+)
+
+type Source = string | BaseMqttClass | { readonly declared: Declared }
+const isDeclared = (one: Source): one is Exclude<Source, string | BaseMqttClass> => typeof one === 'object'
+const isLoaded = (one: Source): one is string | BaseMqttClass => !isDeclared(one)
+
+/** Files, classes and subscriptions; `files` is the default. */
 const subscribeOption = (files: readonly string[]) =>
   option
-    .either(option.flag(), sourceList<MqttSource>(sourceTakes))
-    .says("true, false, or a list of globs ('src/mqtt/**/*.ts') and classes")
+    .either(option.flag(), option.list(source))
+    .says("true, false, or a list of globs ('src/mqtt/**/*.ts'), classes and subscriptions ({ topic, handler })")
     .into((given): Sources => {
-      if (typeof given !== 'boolean') return { isOn: true, sources: given, isDefault: false }
-      return { isOn: given, sources: given ? files : [], isDefault: true }
+      if (typeof given === 'boolean') return { isOn: given, sources: given ? files : [], declared: [], isDefault: true }
+      const declared = given.filter(isDeclared).map((one) => one.declared)
+      return { isOn: true, sources: given.filter(isLoaded), declared, isDefault: false }
     })
     .default(true)
 
@@ -78,6 +140,8 @@ export type MqttSettings = SettingsOf<typeof mqttConnectOptions>
 
 export const mqttOptions = option
   .shape({ connect: mqttConnectOptions, subscribe: subscribeOption(['src/mqtt/**/*.{ts,js}']) })
+  // Where the server is made, to name it beside another one with the same id.
+  .into((given) => ({ ...given, place: given.connect.clientId === undefined ? undefined : new CallSite() }))
   .typed<MqttOptions>()
 
 /** The settings of a service. */

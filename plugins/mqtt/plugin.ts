@@ -1,12 +1,14 @@
-import { atEachBoot, definePlugin } from '../../kernel/index.ts'
+import { atEachBoot, type CallSite, definePlugin } from '../../kernel/index.ts'
 import type { AsyncApiChannel } from '../asyncapi/index.ts'
 import { addressOfName } from '../shared/descriptions/names.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
-import { MqttWorkersError } from './errors.ts'
+import type { SettingsOf } from '../shared/options/index.ts'
+import { MqttClientIdError, MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
 import { mqttClasses } from './subscriptions/base-mqtt.ts'
-import { type Declared, declarations } from './subscriptions/declarations.ts'
+import { isServed, servers, subscriptionsOf } from './subscriptions/connections.ts'
+import type { Declared } from './subscriptions/declarations.ts'
 import type { Filter } from './topics/filter.ts'
 import { work } from './work.ts'
 
@@ -14,9 +16,30 @@ const remedy = 'register the plugin "mqtt" (background: { mqtt: { connect: { …
 
 // Also reports from servers without this plugin.
 atEachBoot((server) => {
-  if (((declarations as unknown as { expected?: Set<object> }).expected?.size ?? 0) === 0)
-    mqttClasses.reportUnserved(server.logger, remedy)
+  if (!isServed()) mqttClasses.reportUnserved(server.logger, remedy)
 })
+
+type Settings = SettingsOf<typeof mqttOptions>
+
+/** The names of clients at their brokers, with the places of their servers. */
+const clients = new Map<string, CallSite>()
+
+/**
+ * Notes the name of a server's client at its broker; returns the function that ends this.
+ *
+ * @throws MqttClientIdError if another server of this process has the same.
+ */
+function claimName({ connect, place }: Settings): () => void {
+  const { clientId, provider, address, host, port, url } = connect
+  // Without an address, a broker in memory belongs to one server.
+  const isOwn = provider === 'memory' && url === undefined && host === undefined && port === undefined
+  if (clientId === undefined || place === undefined || isOwn) return () => {}
+  const name = JSON.stringify([provider, address.host, address.port, clientId])
+  const other = clients.get(name)
+  if (other !== undefined) throw MqttClientIdError(clientId, address.shown, other, place)
+  clients.set(name, place)
+  return () => void clients.delete(name)
+}
 
 /**
  * Connects to an MQTT broker while the server listens, and handles the messages of all subscriptions; needs the package
@@ -46,15 +69,16 @@ export const mqtt = definePlugin({
   },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: ({ connect, subscribe }) => ({ mqtt: new MqttService({}, { ...connect, subscribe, logger: undefined }) }),
-  setup(ctx, { connect: { clientId, provider } }) {
+  setup(ctx, settings) {
+    const { clientId, provider } = settings.connect
     const service = ctx.services.get('mqtt')
     const { worker } = ctx.server
     // A broker in memory belongs to one process: no other worker would receive its messages.
     const isShared = worker !== undefined && provider === 'mqtt'
     if (isShared && clientId !== undefined && worker.of > 1) throw MqttWorkersError(clientId, worker)
     if (isShared && !isLeading(worker)) service.follow()
-    service.logTo(ctx.log)
-    declarations.expected.add(service)
+    const releaseName = claimName(settings)
+    service.mount(ctx.server, ctx.log)
     if (isShared && clientId !== undefined) {
       // The broker disconnects a client when another one of the same name connects, so the previous process must end first.
       ctx.onListen(() => service.startsLater())
@@ -67,7 +91,10 @@ export const mqtt = definePlugin({
       ctx.onLead(() => service.lead())
     }
     ctx.onDrain(() => service.drain())
-    ctx.onClose(async (timeLeft) => void (await service.stop({ timeout: timeLeft })))
+    ctx.onClose(async (timeLeft) => {
+      await service.close(timeLeft)
+      releaseName()
+    })
   },
 })
 
@@ -83,11 +110,13 @@ function addressOf({ levels }: Filter): Pick<AsyncApiChannel, 'address' | 'param
   return { address: parts.join('/'), ...(Object.keys(parameters).length > 0 && { parameters }) }
 }
 
-/** The channels for the description of messages: each topic that this process subscribes to. */
-function channels(): AsyncApiChannel[] {
+/** The channels for the description of messages: each topic that the server subscribes to. */
+function channels({ server, settings }: { readonly server: object; readonly settings: unknown }): AsyncApiChannel[] {
   // Keyed by filter: groups that share a subscription receive the same messages.
   const topics = new Map<string, Declared[]>()
-  for (const declared of declarations.all) {
+  // A server that has not booted is described as well; the settings are those of this plugin.
+  for (const declared of servers.of(server)?.subscriptions() ??
+    subscriptionsOf((settings as Settings).subscribe, server)) {
     const topic = declared.filter.levels.join('/')
     topics.set(topic, [...(topics.get(topic) ?? []), declared])
   }

@@ -29,22 +29,23 @@ export class Run {
   #firstUp: Promise<void> | undefined
 
   /** Does not connect yet. */
-  static async make(settings: MqttSettings, log: Logger): Promise<Run> {
-    const link = await openLink(settings, {
+  static async make(settings: MqttSettings, log: Logger, server: object | undefined): Promise<Run> {
+    const events: LinkEvents = {
       up: (resumed) => run.#up(resumed),
       down: (error) => run.#down(error),
       message: (message) => run.subscriptions.deliver(message),
-    })
-    const run = new Run(settings, log, link)
+    }
+    const link = await openLink(settings, events, server)
+    const run = new Run(settings, log, link, server)
     return run
   }
 
-  private constructor(settings: MqttSettings, log: Logger, link: Link) {
+  private constructor(settings: MqttSettings, log: Logger, link: Link, server: object | undefined) {
     this.#settings = settings
     this.#log = log
     this.#link = link
     this.outbox = new Outbox(link, settings)
-    this.subscriptions = new Subscriptions(link, log, settings)
+    this.subscriptions = new Subscriptions(link, log, settings, server)
   }
 
   /** Resolves when the broker is connected and has accepted the subscriptions; immediately if it is not required. */
@@ -148,8 +149,9 @@ export class Run {
 }
 
 /** Makes the link for the settings; loads the network client only if it is needed. */
-export async function openLink(settings: MqttSettings, events: LinkEvents): Promise<Link> {
-  if (settings.provider === 'memory') return new (await import('./links/memory.ts')).MemoryLink(settings, events)
+export async function openLink(settings: MqttSettings, events: LinkEvents, server?: object): Promise<Link> {
+  if (settings.provider === 'memory')
+    return new (await import('./links/memory.ts')).MemoryLink(settings, events, server)
   const mqtt: unknown = await peer('mqtt', () => import('mqtt'), 'the mqtt plugin')
   return new (await import('./links/network.ts')).NetworkLink(mqtt as MqttPackage, settings, events)
 }

@@ -15,18 +15,20 @@ import {
   type Sources,
 } from './options.ts'
 import { Run } from './run.ts'
-import { instantiate, isMade, mqttClasses, subscribeClassless } from './subscriptions/base-mqtt.ts'
+import { mqttClasses, OwnClasses } from './subscriptions/base-mqtt.ts'
 import {
   announceConnection,
   type Connection,
   closeConnection,
-  type Declared,
-  declarationOf,
   declarations,
-  handleOf,
-  type MqttHandle,
+  isFirst,
+  leaveConnection,
   openConnection,
-} from './subscriptions/declarations.ts'
+  servers,
+  subscriptionsOf,
+  takeOver,
+} from './subscriptions/connections.ts'
+import { type Declared, declarationOf, handleOf, type MqttHandle } from './subscriptions/declarations.ts'
 import { checkTopic } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
 import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
@@ -46,7 +48,7 @@ export interface MqttPublishTrace extends TraceOutcome {
 const publishTrace = new Trace<MqttPublishTrace>('mqtt.publish')
 
 /**
- * A connection to a broker, with the subscriptions of this process.
+ * The connection of a server, or of a script, to a broker, with the subscriptions of this process.
  *
  * @example
  * import { MqttService, mqtt } from 'framework'
@@ -85,13 +87,18 @@ export class MqttService {
   readonly #sources: Sources
   /** The part of this service that declarations see. */
   readonly #connection: Connection
+  readonly #classes: OwnClasses
+  #server: object | undefined
+  #unmount: (() => void) | undefined
   #log: Logger
   #run: Run | undefined
   #starting: Promise<void> | undefined
   #stopping: Promise<void> | undefined
   /** Whether this service takes subscriptions that only one of several workers may have. */
   #leads = true
-  /** Its own subscriptions that wait until it does. */
+  /** The subscriptions of its option and its classes. */
+  readonly #own: Set<Declared>
+  /** Its own subscriptions that wait until it leads. */
   readonly #held = new Set<Declared>()
   /** Settles when a later start has begun. */
   #awaited: Deferred<void> | undefined
@@ -106,19 +113,60 @@ export class MqttService {
     const { subscribe, logger } = settings
     this.#settings = settings
     this.#sources = subscribe
+    this.#own = new Set(subscribe.declared)
+    this.#log = logger ?? lineLogger()
+    const self = this
     this.#connection = {
-      takes: (declared) => this.#sources.isOn && this.#mayHave(declared),
+      handles: subscribe.isOn,
+      get server() {
+        return self.#server
+      },
+      takes: (declared) => this.#mayHave(declared) && (this.#server !== undefined || isFirst(this.#connection)),
       adopt: (declared) => this.#adopt(declared),
-      refused: ({ filter }, error) => void this.#run?.subscriptions.reportRefused([{ filter, error }]),
       drop: (declared) => this.#drop(declared),
       publish: (topic, message, given) => this.publish(topic as never, message as never, given),
+      subscriptions: () => this.subscriptions(),
+      report: (error) => this.#log.error({ err: error }, 'an MQTT subscription failed'),
     }
-    this.#log = logger ?? lineLogger()
+    this.#classes = new OwnClasses({
+      get server() {
+        return self.#server
+      },
+      get log() {
+        return self.#log
+      },
+      own: (declared) => void this.#own.add(declared),
+      disown: (declared) => {
+        this.#own.delete(declared)
+        void this.#drop(declared)
+      },
+    })
   }
 
-  /** @internal */
-  logTo(logger: Logger): void {
-    this.#log = logger
+  /** Makes this the connection of a server. @internal */
+  mount(server: object, log: Logger): void {
+    this.#server = server
+    this.#log = log
+    const unmount = servers.mount(server, this.#connection)
+    this.#unmount = () => {
+      unmount()
+      declarations.forget(server)
+      mqttClasses.forget(server)
+    }
+  }
+
+  /** Ends what `stop` ends; afterwards this is no longer the connection of a server. @internal */
+  async close(timeout: number): Promise<void> {
+    try {
+      await this.stop({ timeout })
+    } finally {
+      this.#unmount?.()
+    }
+  }
+
+  /** Every subscription of this server: those of its own, and what is declared. @internal */
+  subscriptions(): readonly Declared[] {
+    return subscriptionsOf({ isOn: this.#sources.isOn, declared: this.#own }, this.#server)
   }
 
   /** Leaves subscriptions that only one worker may have to another worker, until `lead`. @internal */
@@ -129,8 +177,9 @@ export class MqttService {
   /** Takes the subscriptions that only one of several workers may have. @internal */
   async lead(): Promise<void> {
     this.#leads = true
+    if (this.#run === undefined) return
     await Promise.all([...this.#held].map((declared) => this.#adopt(declared).then(() => this.#held.delete(declared))))
-    if (this.#run !== undefined) await declarations.takeFree(this.#connection)
+    if (this.#sources.isOn) await declarations.takeFree(this.#connection)
   }
 
   /** Announces a start after the previous process has ended: messages wait for it. @internal */
@@ -175,7 +224,6 @@ export class MqttService {
 
   /** Connects, and loads the files; a server calls this when it listens. */
   start(): Promise<void> {
-    declarations.expected.add(this)
     this.#starting ??= this.#start().catch(async (error: unknown) => {
       await this.stop({ timeout: 0 })
       throw error
@@ -186,23 +234,19 @@ export class MqttService {
   async #start(): Promise<void> {
     const stops = this.#stops
     const log = this.#log
-    // Other subscriptions declare themselves while their file is imported.
-    if (this.#sources.isOn)
-      await mqttClasses.load(
-        this.#sources,
-        {
-          take: (cls) => instantiate(cls, log),
-          isTaken: isMade,
-          takeAlone: (method) => subscribeClassless(method, log),
-        },
-        log,
-      )
-    const run = await Run.make(this.#settings, log)
+    if (this.#sources.isOn) {
+      this.#classes.open()
+      // Other subscriptions declare themselves while their file is imported.
+      await mqttClasses.load(this.#sources, this.#classes, log)
+    }
+    const run = await Run.make(this.#settings, log, this.#server)
     if (this.#stops !== stops) throw MqttUnavailableError('the service was stopped while it was starting')
     this.#run = run
     this.#awaited?.resolve()
+    await Promise.all([...this.#own].map((declared) => this.#adoptOwn(declared)))
     await openConnection(this.#connection)
     await run.connect()
+    await takeOver(this.#connection)
   }
 
   /**
@@ -238,9 +282,7 @@ export class MqttService {
     options?: Options,
   ): MqttHandle {
     const declared = declarationOf(topic, handler, options)
-    const waits = this.#run === undefined ? this.#awaited !== undefined : !this.#mayHave(declared)
-    const made = waits ? this.#hold(declared) : this.#adopt(declared)
-    return handleOf(declared, made, () => this.#drop(declared))
+    return handleOf(declared, this.#adoptOwn(declared), () => this.#drop(declared))
   }
 
   /** Returns a topic of this connection by its name, with the type of its messages. */
@@ -252,8 +294,10 @@ export class MqttService {
     await this.#run.subscriptions.add(declared)
   }
 
-  async #hold(declared: Declared): Promise<void> {
-    this.#held.add(declared)
+  async #adoptOwn(declared: Declared): Promise<void> {
+    const waits = this.#run === undefined ? this.#awaited !== undefined : !this.#mayHave(declared)
+    if (waits) this.#held.add(declared)
+    else await this.#adopt(declared)
   }
 
   async #drop(declared: Declared): Promise<void> {
@@ -263,7 +307,7 @@ export class MqttService {
 
   /** Takes no further messages from now on, and waits for the running handlers for as long as they take. @internal */
   async drain(): Promise<void> {
-    declarations.leave(this.#connection)
+    leaveConnection(this.#connection)
     await this.#run?.idle()
   }
 
@@ -273,7 +317,6 @@ export class MqttService {
    */
   async stop(options?: { timeout?: number }): Promise<void> {
     const { timeout } = stopOptions.parse(options, 'mqtt.stop')
-    declarations.expected.delete(this)
     this.#stopping ??= this.#stop(timeout).finally(() => {
       if (MqttService.#standalone === this) MqttService.#standalone = undefined
       this.#stopping = undefined
@@ -285,7 +328,8 @@ export class MqttService {
   async #stop(timeout: number): Promise<void> {
     this.#stops++
     const run = this.#run
-    declarations.leave(this.#connection)
+    this.#classes.close()
+    leaveConnection(this.#connection)
     await run?.drain(timeout)
     closeConnection(this.#connection)
     this.#run = undefined

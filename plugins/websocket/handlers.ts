@@ -1,5 +1,6 @@
 import { isPromise } from '../../kernel/index.ts'
 import { runInTime } from '../shared/work/attempt.ts'
+import { inServer } from '../shared/work/contexts.ts'
 import { Call } from '../shared/work/running.ts'
 import { errorFrame, type ReadMessage } from './messages.ts'
 import type { SocketRoute } from './socket-route.ts'
@@ -54,7 +55,7 @@ export function handlerFailed(socket: ServerSocket, { handlers, log, path }: Soc
   }
   const again = (second: unknown) => close('the error handler', second)
   try {
-    const result = onError(socket, error)
+    const result = inServer(socket.server, () => onError(socket, error))
     if (isPromise(result)) Promise.resolve(result).catch(again)
   } catch (second) {
     again(second)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isPromise, type Logger, systemClock } from '../../kernel/index.ts'
+import { inServer } from '../shared/work/contexts.ts'
 import type { Call } from '../shared/work/running.ts'
 import { Backpressure, TokenBucket } from './backpressure.ts'
 import { handleMessage, handlerFailed } from './handlers.ts'
@@ -95,8 +96,7 @@ export class Socket implements ServerSocket, TransportEvents {
   // — methods for the application —
 
   send(message: unknown): boolean {
-    const frame = this.#route.write(message)
-    return this.sendFrame(frame)
+    return this.sendFrame(this.#route.write(message))
   }
 
   /**
@@ -296,7 +296,7 @@ export class Socket implements ServerSocket, TransportEvents {
   #run(call: () => unknown): void {
     let result: unknown
     try {
-      result = call()
+      result = inServer(this.server, call)
     } catch (error) {
       handlerFailed(this, this.#route, error)
       return

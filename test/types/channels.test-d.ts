@@ -1,4 +1,4 @@
-import { type ChannelClient, channel, router } from 'framework'
+import { type ChannelClient, channel, router, Server } from 'framework'
 import { z } from 'zod'
 import type { Equal, Expect } from './expect.ts'
 
@@ -30,6 +30,11 @@ orders.remove({ id: 7 }, { user: 'ann' })
 news.publish('anything')
 news.publish({ any: 'thing' }, { except: '1' })
 news.remove({ client: '1' })
+const server = new Server({ plugins: { websocket: true, channels: true } })
+orders.for(server).publish({ id: 7 }, { state: 'sent' })
+news.for(server).remove({ client: '1' })
+// @ts-expect-error: not in the schema
+orders.for(server).publish({ id: 7 }, { state: 'lost' })
 
 // @ts-expect-error: not in the schema
 orders.publish({ id: 7 }, { state: 'lost' })

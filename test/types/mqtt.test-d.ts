@@ -127,6 +127,35 @@ const options: MqttOptions = {
   subscribe: ['a/*.ts', Doors],
 }
 new Server({ background: { mqtt: options } })
+new Server({
+  background: {
+    mqtt: {
+      subscribe: [
+        'src/**/*.ts',
+        Doors,
+        {
+          topic: 'typed/door',
+          handler: (door, details) => {
+            type _door = Expect<Equal<typeof door, { open: boolean }>>
+            return details?.signal.aborted
+          },
+          options: { details: true },
+        },
+        { topic: '$share/group/typed/door', handler: ({ open }) => open },
+        { topic: 'typed/sensors/+/temperature', handler: (topic, degrees) => [topic.length, degrees.toFixed()] },
+        { topic: '$SYS/broker/uptime', handler: (uptime) => String(uptime) },
+        // @ts-expect-error a door is not a number
+        { topic: 'typed/door', handler: (message: number) => message },
+        // @ts-expect-error no such topic
+        { topic: 'typed/dor', handler: () => {} },
+        // @ts-expect-error a misspelt option
+        { topic: 'typed/door', handler: () => {}, options: { rwa: true } },
+        // @ts-expect-error bytes have no type of `MqttTopics`: they need `mqtt.subscribe`
+        { topic: 'typed/door', handler: () => {}, options: { raw: true } },
+      ],
+    },
+  },
+})
 new Server({ plugins: { mqtt: true } })
 const server = new Server([mqttPlugin({ connect: { provider: 'memory' } })])
 type _service = Expect<Equal<typeof server.services.mqtt, MqttService>>

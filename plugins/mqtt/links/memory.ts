@@ -9,9 +9,19 @@ import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing } 
 import { type Client, type Delivered, type Hello, MemoryBroker, type Session } from './memory-broker.ts'
 import { withCarrier } from './packets.ts'
 
-/** The brokers of this process by address: clients with the same address reach the same broker. */
-const brokers = new Map<string, MemoryBroker>()
+/** The brokers by address, by server, and that of this process. */
+const brokers = new Map<unknown, MemoryBroker>()
+/** The server that has the broker of this process: the first one, as it takes over what the process has begun without a server. */
+let first: object | undefined
+const ofProcess = Symbol('process')
 let clients = 0
+
+/** Which broker settings mean: only those that name an address share one with other servers. */
+function placeOf({ url, host, port, address }: MqttSettings, server: object | undefined): unknown {
+  if (url !== undefined || host !== undefined || port !== undefined) return `${address.host}:${address.port}`
+  first ??= server
+  return server === undefined || server === first ? ofProcess : server
+}
 
 /** MQTT 5 section 3.1.2.11.2: for ever. */
 const forEver = 0xffff_ffff
@@ -31,26 +41,27 @@ function willOf(will: MqttWill | undefined): Hello['will'] {
 /** A connection to a broker within this process: it ends through `close`, or when another client of the same name connects. */
 export class MemoryLink implements Link {
   readonly limits: LinkLimits = { window: 1000, namesSubscriptions: true }
-  readonly #address: string
-  readonly #shown: string
+  readonly #settings: MqttSettings
+  readonly #server: object | undefined
   readonly #hello: Hello
   readonly #events: LinkEvents
   readonly #client: Client
   #broker: MemoryBroker | undefined
   #session: Session | undefined
+  #place: unknown
 
-  constructor(settings: MqttSettings, events: LinkEvents) {
-    const { host, port, shown } = settings.address
-    this.#address = `${host}:${port}`
-    this.#shown = shown
+  constructor(settings: MqttSettings, events: LinkEvents, server: object | undefined) {
+    this.#settings = settings
+    this.#server = server
     this.#hello = helloOf(settings)
     this.#events = events
     this.#client = { deliver: (message) => this.#receive(message), drivenOut: () => this.#drivenOut() }
   }
 
   async open(): Promise<void> {
-    const broker = brokers.get(this.#address) ?? new MemoryBroker()
-    brokers.set(this.#address, broker)
+    this.#place = placeOf(this.#settings, this.#server)
+    const broker = brokers.get(this.#place) ?? new MemoryBroker()
+    brokers.set(this.#place, broker)
     this.#broker = broker
     const { session, resumed } = broker.connect(this.#client, this.#hello)
     this.#session = session
@@ -59,7 +70,7 @@ export class MemoryLink implements Link {
 
   #drivenOut(): void {
     this.#session = undefined
-    const why = `another client with the name "${this.#hello.clientId}" connected to the broker ${this.#shown}, so this one does not reconnect. Give each client its own clientId`
+    const why = `another client with the name "${this.#hello.clientId}" connected to the broker ${this.#settings.address.shown}, so this one does not reconnect. Give each client its own clientId`
     this.#events.down(MqttUnavailableError(why))
   }
 
@@ -101,6 +112,9 @@ export class MemoryLink implements Link {
     if (broker === undefined) return
     this.#session = undefined
     if (session !== undefined) broker.disconnect(this.#client, session)
-    if (broker.isDeserted && brokers.get(this.#address) === broker) brokers.delete(this.#address)
+    // No other server reaches the broker of this one, even if a session remains.
+    const isOver = broker.isDeserted || this.#place === this.#server
+    if (isOver && brokers.get(this.#place) === broker) brokers.delete(this.#place)
+    if (first === this.#server) first = undefined
   }
 }

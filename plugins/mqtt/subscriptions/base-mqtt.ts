@@ -1,9 +1,11 @@
 import type { Logger } from '../../../kernel/index.ts'
 import type { AnyClass } from '../../shared/decorators/decorator.ts'
-import { type ImportedMethod, ServiceClasses } from '../../shared/work/service-classes.ts'
+import { runningServer } from '../../shared/values/running-server.ts'
+import { type ImportedMethod, ServiceClasses, type ServiceMount } from '../../shared/work/service-classes.ts'
 import { MqttClassError, MqttFileError } from '../errors.ts'
 import type { MqttSubscribeOptions } from '../messages/message-options.ts'
-import { type Declared, declarationOf, declarations, handleOf, withdraw } from './declarations.ts'
+import { declarations } from './connections.ts'
+import { type Declared, declarationOf } from './declarations.ts'
 
 /** What `@mqtt.subscribe` notes about a method. */
 export interface MqttNote {
@@ -27,14 +29,15 @@ export const mqttClasses = new ServiceClasses<BaseMqtt, MqttNote>({
   fileError: MqttFileError,
 })
 
-/** Classes that have an instance, with its declarations if the service created it. */
-const made = new WeakMap<object, readonly Declared[]>()
-/** The class whose instance the service is creating. */
-let beingMade: object | undefined
+/** The services that have classes. */
+const services = new Set<OwnClasses>()
+/** The subscriptions of the instance that a service is creating. */
+let created: readonly Declared[] = []
 
 /**
  * The base class for `@mqtt.subscribe` methods. They are subscribed as soon as there is an instance. For a class
- * that a file of subscriptions exports or that is listed in `subscribe`, the service creates one without arguments.
+ * that a file of subscriptions exports or that is listed in `subscribe`, each server creates one of its own, without arguments. An instance
+ * that the application creates serves all servers, and one that a hook of a plugin creates serves the server of that hook.
  *
  * @example
  * import { BaseMqtt, mqtt } from 'framework'
@@ -53,56 +56,94 @@ export abstract class BaseMqtt {
   constructor() {
     const cls = new.target
     this.logger = mqttClasses.created(this, cls)
-    mqttClasses.endStandIns(cls)
-    // An instance that the application creates replaces the service's own.
-    withdrawMade(cls)
     const instance = this as unknown as Record<PropertyKey, (...all: readonly unknown[]) => unknown>
     // Looked up for each message: the fields of the class do not exist yet, and one of them may be the method.
     const all = mqttClasses
       .methodsOf(cls)
-      .map(({ name, note }) => declareMethod(note, (...args) => instance[name]!(...args)))
-    made.set(cls, beingMade === cls ? all : [])
+      .map(({ name, note }) => declaredBy(note, (...args) => instance[name]!(...args)))
+    if (mqttClasses.isCreating(cls)) {
+      created = all
+      return
+    }
+    const owner = runningServer()
+    for (const service of services) if (owner === undefined || service.server === owner) service.leave(cls)
+    for (const declared of all)
+      declarations.add(declared, owner).catch((error: unknown) => declarations.runners[0]?.report(error))
   }
 }
 
 /** A class whose methods are handlers. */
 export type BaseMqttClass = new () => BaseMqtt
 
-function withdrawMade(cls: AnyClass): void {
-  for (const declared of made.get(cls) ?? []) void withdraw(declared).catch(() => {})
+const declaredBy = ({ topic, options }: MqttNote, handler: (...args: readonly unknown[]) => unknown): Declared =>
+  declarationOf(topic, handler, options)
+
+/** The service that handles the messages for classes. */
+interface ClassOwner {
+  readonly server: object | undefined
+  readonly log: Logger
+  /** Handles the messages of a subscription, whenever the service is connected. */
+  own(declared: Declared): void
+  disown(declared: Declared): void
 }
 
-function declareMethod({ topic, options }: MqttNote, handler: (...args: readonly unknown[]) => unknown): Declared {
-  const declared = declarationOf(topic, handler, options)
-  handleOf(declared, declarations.add(declared), async () => {})
-  return declared
-}
+/** The classes of one service, each with the instance that it has created, and methods without a class. */
+export class OwnClasses implements ServiceMount<BaseMqtt, MqttNote> {
+  readonly #owner: ClassOwner
+  /** By class, or by the note of a method without one. */
+  readonly #all = new Map<object, readonly Declared[]>()
 
-export const isMade = (cls: AnyClass): boolean => made.has(cls)
-
-/**
- * Creates an instance of the class, unless one exists.
- *
- * @throws MqttClassError
- */
-export function instantiate(cls: BaseMqttClass, logger: Logger): void {
-  if (made.has(cls)) return
-  beingMade = cls
-  try {
-    mqttClasses.instanceOf(cls, logger)
-  } catch (error) {
-    // The constructor may have failed after the one of the base class had subscribed its methods.
-    withdrawMade(cls)
-    made.delete(cls)
-    throw error
-  } finally {
-    beingMade = undefined
+  constructor(owner: ClassOwner) {
+    this.#owner = owner
   }
-}
 
-/** Subscribes a method whose class is not known, unless it is subscribed already; returns the function that ends this. */
-export function subscribeClassless(method: ImportedMethod<MqttNote>, logger: Logger): (() => void) | undefined {
-  if (mqttClasses.hasStandIn(method.note)) return undefined
-  const declared = declareMethod(method.note, mqttClasses.withoutInstance(method, method.label, logger))
-  return () => void withdraw(declared).catch(() => {})
+  get server(): object | undefined {
+    return this.#owner.server
+  }
+
+  open(): void {
+    services.add(this)
+  }
+
+  close(): void {
+    services.delete(this)
+  }
+
+  isTaken(cls: AnyClass): boolean {
+    return mqttClasses.createdFor(this.server, cls) !== undefined
+  }
+
+  /**
+   * Creates an instance of the class, unless there is one.
+   *
+   * @throws MqttClassError
+   */
+  take(cls: BaseMqttClass): void {
+    if (this.isTaken(cls)) this.leave(cls)
+    else if (!this.#all.has(cls)) {
+      created = []
+      mqttClasses.instanceOf(cls, this.#owner.log, this.server)
+      this.leave(cls)
+      this.#add(cls, created)
+    }
+  }
+
+  takeAlone(method: ImportedMethod<MqttNote>): void {
+    const { note, label } = method
+    if (!this.#all.has(note))
+      this.#add(note, [declaredBy(note, mqttClasses.withoutInstance(method, label, this.#owner.log))])
+  }
+
+  #add(key: object, all: readonly Declared[]): void {
+    this.#all.set(key, all)
+    for (const declared of all) this.#owner.own(declared)
+  }
+
+  /** Ends the subscriptions of a class and of its methods: an instance has them from now on. */
+  leave(cls: AnyClass): void {
+    for (const key of [cls, ...mqttClasses.notesOf(cls)]) {
+      for (const declared of this.#all.get(key) ?? []) this.#owner.disown(declared)
+      this.#all.delete(key)
+    }
+  }
 }

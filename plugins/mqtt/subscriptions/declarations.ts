@@ -1,7 +1,5 @@
 import { OptionError } from '../../../kernel/index.ts'
-import { Declarations, type Runner } from '../../shared/work/declarations.ts'
-import { Running } from '../../shared/work/running.ts'
-import { type MqttPublishOptions, type MqttSubscribeOptions, subscribeOptions } from '../messages/message-options.ts'
+import { type MqttSubscribeOptions, subscribeOptions } from '../messages/message-options.ts'
 import { type CheckMessage, messageCheck } from '../messages/payload.ts'
 import { type Filter, parseFilter } from '../topics/filter.ts'
 
@@ -11,42 +9,6 @@ export interface Declared {
   readonly options: MqttSubscribeOptions
   readonly check: CheckMessage | undefined
   readonly handler: (...args: readonly unknown[]) => unknown
-  /** Its calls through all connections: one that takes it over respects `concurrency` while those of the last one continue. */
-  readonly running: Running
-}
-
-/** A connection; if it only publishes, it takes no subscription. `adopt` resolves once the broker has accepted it or is unavailable. */
-export interface Connection extends Runner<Declared> {
-  drop(declared: Declared): Promise<void>
-  publish(topic: string, message: unknown, options?: MqttPublishOptions): Promise<void>
-}
-
-/** The subscriptions of this process: each runs in one connection. */
-export const declarations = new Declarations<Declared, Connection>()
-
-/** All connections, oldest first, including closing ones, through which their handlers still publish. */
-const connections: Connection[] = []
-
-/** The connection through which this process publishes. */
-export const publisher = (): Connection | undefined => declarations.runners[0] ?? connections[0]
-
-/** Lets publications use a connection that cannot take over subscriptions yet. */
-export function announceConnection(connection: Connection): void {
-  if (!connections.includes(connection)) connections.push(connection)
-}
-
-export function openConnection(connection: Connection): Promise<void> {
-  announceConnection(connection)
-  return declarations.open(connection)
-}
-
-export function closeConnection(connection: Connection): void {
-  const index = connections.indexOf(connection)
-  if (index !== -1) connections.splice(index, 1)
-}
-
-export async function withdraw(declared: Declared): Promise<void> {
-  await declarations.remove(declared)?.drop(declared)
 }
 
 /** The subscription of one handler. */
@@ -77,7 +39,6 @@ export function declarationOf(topic: string, handler: AnyHandler, given?: MqttSu
     options,
     check: options.schema === undefined ? undefined : messageCheck(options.schema),
     handler: handler as Declared['handler'],
-    running: new Running(),
   }
 }
 

@@ -46,26 +46,22 @@ export class HandlerQueue {
   readonly #waiting: Job[] = []
   /** Bytes of the waiting messages. */
   #size = 0
-  readonly #running: Running
+  readonly #server: object | undefined
+  readonly #running = new Running()
   readonly #kept = new Set<string>()
-  /** Whether the calls through an earlier connection have ended. */
-  #isFree = false
   #isRefusing = false
   #isDropping = false
 
-  constructor(declared: Declared, timeout: number, log: Logger) {
+  /** `server`: whose work it is; a script has none. */
+  constructor(declared: Declared, timeout: number, log: Logger, server: object | undefined) {
     this.declared = declared
     this.#timeout = declared.options.timeout ?? timeout
     this.#log = log
-    this.#running = new Running(declared.running)
-    declared.running.whenIdle(() => {
-      this.#isFree = true
-      this.#fill()
-    })
+    this.#server = server
   }
 
   get isRunning(): boolean {
-    return !this.#isFree || this.#running.count > 0
+    return this.#running.count > 0
   }
 
   /**
@@ -87,7 +83,7 @@ export class HandlerQueue {
   push(message: Incoming, done: () => void): void {
     const { concurrency = 1, maxWaiting = defaultMaxWaiting } = this.declared.options
     if (this.#isRefusing) return
-    if (this.#isFree && this.#running.count < concurrency) {
+    if (this.#running.count < concurrency) {
       this.#run({ message, done })
       return
     }
@@ -148,14 +144,13 @@ export class HandlerQueue {
     const timeout = this.#timeout
     const what = `the subscription "${filter.text}": the handler`
     await attempt(
-      { trace: messageTrace, event, call, timeout, what, run },
+      { trace: messageTrace, event, call, timeout, what, run, server: this.#server },
       () => {},
       (error) => notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log, timeout),
     )
   }
 
   async idle(): Promise<void> {
-    if (!this.#isFree) await this.declared.running.idle()
     // The next waiting message begins when a call has ended.
     while (this.#running.count > 0) await this.#running.idle()
   }

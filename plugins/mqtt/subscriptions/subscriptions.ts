@@ -31,6 +31,7 @@ export class Subscriptions {
   readonly #link: Link
   readonly #log: Logger
   readonly #settings: MqttSettings
+  readonly #server: object | undefined
   readonly #byText = new Map<string, Entry>()
   readonly #byNumber = new Map<number, Entry>()
   /** Filters removed while the broker was disconnected: it receives an UNSUBSCRIBE when it is back. */
@@ -41,10 +42,11 @@ export class Subscriptions {
   #issued = 0
   #isUp = false
 
-  constructor(link: Link, log: Logger, settings: MqttSettings) {
+  constructor(link: Link, log: Logger, settings: MqttSettings, server: object | undefined) {
     this.#link = link
     this.#log = log
     this.#settings = settings
+    this.#server = server
     this.#unclaimed = new Unclaimed(log, !settings.clean)
   }
 
@@ -60,7 +62,7 @@ export class Subscriptions {
   async add(declared: Declared): Promise<void> {
     const { filter } = declared
     const entry = this.#byText.get(filter.text) ?? this.#enter(filter)
-    const queue = new HandlerQueue(declared, this.#settings.handlerTimeout, this.#log)
+    const queue = new HandlerQueue(declared, this.#settings.handlerTimeout, this.#log, this.#server)
     entry.queues.add(queue)
     this.#left.delete(filter.text)
     this.#unclaimed.offer((message) => this.#give(message))

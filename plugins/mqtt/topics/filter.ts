@@ -46,34 +46,40 @@ export function checkTopic(name: unknown): string {
   return name as string
 }
 
+/** Why brokers refuse a topic filter. */
+export function filterProblem(text: unknown): string | undefined {
+  const problem = problemOf(text)
+  if (problem !== undefined) return problem
+  const all = (text as string).split('/')
+  if (all[0] === '$share') {
+    // Section 4.8.2.
+    if (all[1] === undefined || all[1] === '' || /[+#]/.test(all[1]))
+      return 'needs a group without wildcards: "$share/<group>/<filter>"'
+    if (all.length < 3 || (all.length === 3 && all[2] === ''))
+      return 'has no filter after the group: "$share/<group>/<filter>"'
+  }
+  const levels = levelsOf(all)
+  for (const [i, level] of levels.entries()) {
+    if (level === '+' || level === '#') {
+      if (level === '#' && i < levels.length - 1) return 'has levels after "#", which matches all further levels'
+    } else if (level.includes('+')) return 'has a "+" next to other characters: it must be a whole level'
+    else if (level.includes('#')) return 'has a "#" next to other characters: it must be a whole level'
+  }
+  return undefined
+}
+
+const levelsOf = (all: readonly string[]) => (all[0] === '$share' ? all.slice(2) : all)
+
 /**
  * Reads a topic filter.
  *
  * @throws MqttTopicError for a filter that brokers refuse.
  */
 export function parseFilter(text: unknown): Filter {
-  const fail = (why: string) => MqttTopicError(`the subscription ${shown(text)}`, why)
-  const problem = problemOf(text)
-  if (problem !== undefined) throw fail(problem)
-  const filter = text as string
-  const all = filter.split('/')
-  if (all[0] === '$share') {
-    // Section 4.8.2.
-    if (all[1] === undefined || all[1] === '' || /[+#]/.test(all[1])) {
-      throw fail('needs a group without wildcards: "$share/<group>/<filter>"')
-    }
-    if (all.length < 3 || (all.length === 3 && all[2] === '')) {
-      throw fail('has no filter after the group: "$share/<group>/<filter>"')
-    }
-  }
-  const levels = all[0] === '$share' ? all.slice(2) : all
-  for (const [i, level] of levels.entries()) {
-    if (level === '+' || level === '#') {
-      if (level === '#' && i < levels.length - 1) throw fail('has levels after "#", which matches all further levels')
-    } else if (level.includes('+')) throw fail('has a "+" next to other characters: it must be a whole level')
-    else if (level.includes('#')) throw fail('has a "#" next to other characters: it must be a whole level')
-  }
-  return { text: filter, levels, isPattern: levels.some((level) => level === '+' || level === '#') }
+  const problem = filterProblem(text)
+  if (problem !== undefined) throw MqttTopicError(`the subscription ${shown(text)}`, problem)
+  const levels = levelsOf((text as string).split('/'))
+  return { text: text as string, levels, isPattern: levels.some((level) => level === '+' || level === '#') }
 }
 
 /** Whether a topic matches a filter, both split into levels. */

@@ -20,15 +20,9 @@ export function haveSeveral(now: boolean): void {
   leaveRequests?.()
   leaveRequests = undefined
   if (now) {
-    const ends = [
-      wrapWork<{ request: { server: object } }>('request', ({ request }, work) => running.run(request.server, work)),
-      wrapWork<{ socket: { server: object } }>('websocket.message', ({ socket }, work) =>
-        running.run(socket.server, work),
-      ),
-    ]
-    leaveRequests = () => {
-      for (const end of ends) end()
-    }
+    leaveRequests = wrapWork<{ request: { server: object } }>('request', ({ request }, work) =>
+      running.run(request.server, work),
+    )
   } else settle()
 }
 

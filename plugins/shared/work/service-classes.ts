@@ -4,6 +4,7 @@ import { Notes } from '../decorators/notes.ts'
 import { importFiles } from '../files/modules.ts'
 import { applicationLogger, lineLogger } from '../logging/logger.ts'
 import { option } from '../options/index.ts'
+import { runningServer } from '../values/running-server.ts'
 
 /** A decorated method of a class that this process has imported. */
 export interface ImportedMethod<Note> {
@@ -14,6 +15,8 @@ export interface ImportedMethod<Note> {
   /** The class, if the protocol names it. */
   readonly owner: AnyClass | undefined
   readonly value: AnyMethod
+  /** The server whose hook has declared the class: no other has it. */
+  readonly server: object | undefined
 }
 
 /** Classes with decorated methods that a service calls, and how their mistakes are reported. */
@@ -44,10 +47,12 @@ export interface ServiceClassKind<Instance extends object, Note extends object> 
 
 /** What a service makes of the classes. */
 export interface ServiceMount<Instance extends object, Note extends object> {
+  /** The server of the service; a script has none. */
+  readonly server?: object | undefined
   /** Takes the methods of a class. */
   take(cls: new () => Instance): void
-  /** Takes a method whose class is not known, unless it has already; returns the function that ends its work. */
-  takeAlone(method: ImportedMethod<Note>): (() => void) | undefined
+  /** Takes a method whose class is not known. */
+  takeAlone(method: ImportedMethod<Note>): void
   /** Whether the methods of a class are taken without the service, by its instance. */
   isTaken?(cls: AnyClass): boolean
 }
@@ -63,26 +68,33 @@ export interface ServiceSources {
 
 const isSource = (given: unknown) => (typeof given === 'string' ? given.trim() !== '' : typeof given === 'function')
 
-/** A list of globs and classes, as far as it can be checked before anything is loaded. */
-export const sourceList = <Source>(takes: string) => option.list(option.value<Source>(takes, isSource))
+/** A glob or a class, as far as it can be checked before anything is loaded. */
+export const sourceOption = <Source>(takes: string) => option.value<Source>(takes, isSource)
+
+/** A list of globs and classes. */
+export const sourceList = <Source>(takes: string) => option.list(sourceOption<Source>(takes))
 
 /** The name of a function or a class, for messages. */
 export const nameOf = (value: unknown) => (value as { name?: string }).name || 'a function'
 
+/** Stands for all servers, as the owner of an instance that no hook has made. */
+const everywhere = {}
+
 /**
- * The classes of one kind in this process: those that a service loads, and the decorated methods whose class no service has. Only the
- * decorator knows about a class that is imported but neither listed nor exported by a file of jobs.
+ * The classes of one kind in this process: those that services load, and the decorated methods whose class no service has. Only the
+ * decorator knows about a class that is imported but neither listed nor exported by a file of jobs. Each service takes the classes for itself.
  */
 export class ServiceClasses<Instance extends object, Note extends object> {
   readonly #kind: ServiceClassKind<Instance, Note>
   readonly #notes = new Notes<Note>()
-  readonly #left = new Map<Note, ImportedMethod<Note>>()
-  readonly #standIns = new Map<Note, () => void>()
+  readonly #imported = new Map<Note, ImportedMethod<Note>>()
+  /** Those that a service has, or has had. */
+  readonly #served = new WeakSet<Note>()
   readonly #reported = new WeakSet<Note>()
-  /** The last instance of each class that the application has created itself. */
-  readonly #instances = new WeakMap<object, Instance>()
-  /** The logger of the service that is creating an instance, whose constructor may already log. */
-  #loggerNow: Logger | undefined
+  /** The last instance of each class that the application has created itself: for the server whose hook has done so, or for all. */
+  readonly #instances = new WeakMap<object, WeakMap<AnyClass, Instance>>()
+  /** The class of which a service is creating an instance, and the logger of the service: the constructor may already log. */
+  #creating: { readonly cls: AnyClass; readonly logger: Logger } | undefined
 
   constructor(kind: ServiceClassKind<Instance, Note>) {
     this.#kind = kind
@@ -91,29 +103,37 @@ export class ServiceClasses<Instance extends object, Note extends object> {
   /** Adds a note to a method; called by a decorator. */
   add({ label, owner, value, ...on }: DecoratedMethod, note: Note, place: CallSite): void {
     this.#notes.add({ ...on, label }, note)
-    this.#left.set(note, { note, label, place, owner, value })
+    this.#imported.set(note, { note, label, place, owner, value, server: runningServer() })
   }
 
   /** Called by the constructor of the base class; returns the logger of the service that creates the instance, with the name of its class. */
   created(instance: Instance, cls: AnyClass): Logger {
-    if (this.#loggerNow === undefined) this.#instances.set(cls, instance)
-    for (const note of this.#notesOf(cls)) {
-      const method = this.#left.get(note)
-      if (method !== undefined && method.owner === undefined) this.#left.set(note, { ...method, owner: cls })
+    if (!this.isCreating(cls)) {
+      const owner = runningServer() ?? everywhere
+      const all = this.#instances.get(owner) ?? new WeakMap<AnyClass, Instance>()
+      this.#instances.set(owner, all)
+      all.set(cls, instance)
     }
-    return applicationLogger(this.#loggerNow ?? lineLogger()).child({ [this.#kind.field]: cls.name })
+    for (const note of this.notesOf(cls)) {
+      const method = this.#imported.get(note)
+      if (method !== undefined && method.owner === undefined) this.#imported.set(note, { ...method, owner: cls })
+    }
+    return applicationLogger(this.#creating?.logger ?? lineLogger()).child({ [this.#kind.field]: cls.name })
   }
 
-  /** Called when the class is known: ends the work of its methods without it. */
-  endStandIns(cls: AnyClass): void {
-    for (const note of this.#notesOf(cls)) {
-      this.#standIns.get(note)?.()
-      this.#standIns.delete(note)
-    }
+  /** Whether a service, and not the application, is creating an instance of the class. */
+  isCreating(cls: AnyClass): boolean {
+    return this.#creating?.cls === cls
   }
 
-  hasStandIn(note: Note): boolean {
-    return this.#standIns.has(note)
+  /** The instance that the application has created itself for this server, or for all. */
+  createdFor(server: object | undefined, cls: AnyClass): Instance | undefined {
+    return (server && this.#instances.get(server)?.get(cls)) ?? this.#instances.get(everywhere)?.get(cls)
+  }
+
+  /** Forgets the classes that hooks of a server have declared, which has closed. */
+  forget(server: object): void {
+    for (const [note, method] of this.#imported) if (method.server === server) this.#imported.delete(note)
   }
 
   /** The decorated methods of a class, once for each of their notes. */
@@ -124,9 +144,9 @@ export class ServiceClasses<Instance extends object, Note extends object> {
   }
 
   /** The notes of a class and of its bases, including those of methods that it overrides. */
-  #notesOf(cls: AnyClass): Note[] {
+  notesOf(cls: AnyClass): Note[] {
     const base: unknown = Object.getPrototypeOf(cls)
-    const inherited = typeof base === 'function' && base.prototype ? this.#notesOf(base as AnyClass) : []
+    const inherited = typeof base === 'function' && base.prototype ? this.notesOf(base as AnyClass) : []
     return [...inherited, ...this.methodsOf(cls).map(({ note }) => note)]
   }
 
@@ -137,17 +157,18 @@ export class ServiceClasses<Instance extends object, Note extends object> {
    * @throws (as a rejection) the errors of the kind.
    */
   async load(sources: ServiceSources, mount: ServiceMount<Instance, Note>, log: Logger): Promise<void> {
-    const { shown, unlisted, base } = this.#kind
-    const [isNot] = this.#kind.undone
+    const { shown, unlisted, undone, base } = this.#kind
+    const left = new Left(this.#imported, mount.server)
+    const take = (cls: AnyClass) => left.take(this.notesOf(cls), this.#served)
     for (const cls of await this.#listed(sources, log)) {
-      this.#take(cls)
+      take(cls)
       mount.take(cls)
     }
-    for (const cls of this.#owners()) if (mount.isTaken?.(cls)) this.#take(cls)
-    if (sources.isDefault) this.#takeImported(mount, log)
+    for (const cls of left.owners) if (mount.isTaken?.(cls)) take(cls)
+    if (sources.isDefault) this.#takeImported(left, take, mount, log)
     this.#report(log, (method) => {
       const isListable = method.owner === undefined || method.owner.prototype instanceof base()
-      return `${shown(method)} ${isNot}: ${isListable ? unlisted : `its class does not extend ${base().name}`}`
+      return `${shown(method)} ${undone[0]}: ${isListable ? unlisted : `its class does not extend ${base().name}`}`
     })
   }
 
@@ -157,31 +178,26 @@ export class ServiceClasses<Instance extends object, Note extends object> {
     this.#report(log, (method) => `${shown(method)} was imported, but nothing in this process runs it: ${remedy}`)
   }
 
-  /** Logs every remaining method, once per process. */
+  /** Logs every method that no service has, once per process. */
   #report(log: Logger, sentence: (method: ImportedMethod<Note>) => string): void {
-    for (const [note, method] of this.#left) {
-      if (!this.#reported.has(note)) log.warn(sentence(method))
+    for (const [note, method] of this.#imported) {
+      if (this.#served.has(note) || this.#reported.has(note)) continue
       this.#reported.add(note)
+      log.warn(sentence(method))
     }
   }
 
-  /** Called when a service has the class: its methods and those of its bases are no longer left. */
-  #take(cls: AnyClass): void {
-    this.endStandIns(cls)
-    for (const note of this.#notesOf(cls)) this.#left.delete(note)
-  }
-
-  /** The known classes of the remaining methods. */
-  #owners(): AnyClass[] {
-    return [...new Set([...this.#left.values()].map(({ owner }) => owner))].filter((one) => one !== undefined)
-  }
-
   /** Takes what the application has imported itself. */
-  #takeImported(mount: ServiceMount<Instance, Note>, log: Logger): void {
+  #takeImported(
+    left: Left<Note>,
+    take: (cls: AnyClass) => void,
+    mount: ServiceMount<Instance, Note>,
+    log: Logger,
+  ): void {
     const { base, plural, shown, undone } = this.#kind
-    for (const cls of outermost(this.#owners())) {
+    for (const cls of outermost(left.owners)) {
       if (!(cls.prototype instanceof base())) continue
-      this.#take(cls)
+      take(cls)
       try {
         mount.take(cls as new () => Instance)
       } catch (error) {
@@ -189,7 +205,7 @@ export class ServiceClasses<Instance extends object, Note extends object> {
         log.error({ err: error }, `${plural} of ${cls.name} ${undone[1]}: ${(error as Error).message}`)
       }
     }
-    for (const method of [...this.#left.values()].filter(({ owner }) => owner === undefined)) {
+    for (const method of left.methods.filter(({ owner }) => owner === undefined)) {
       const { note, value } = method
       const member = memberUsed(value)
       if (member !== undefined && !this.#reported.has(note))
@@ -197,8 +213,7 @@ export class ServiceClasses<Instance extends object, Note extends object> {
           `${shown(method)} ${undone[0]}: it uses this.${member}, but its class has no instance. Create one before (new TheClass()), or list the class`,
         )
       this.#reported.add(note)
-      const end = member === undefined ? mount.takeAlone(method) : undefined
-      if (end !== undefined) this.#standIns.set(note, end)
+      if (member === undefined) mount.takeAlone(method)
     }
   }
 
@@ -247,12 +262,13 @@ export class ServiceClasses<Instance extends object, Note extends object> {
   }
 
   /**
-   * Returns the instance that the application has created, or creates one, which may log to this logger from the first line of its constructor on.
+   * Returns the instance that the application has created for a server, or creates one, which may log to this logger from the first line of its
+   * constructor on.
    *
    * @throws the error of the kind.
    */
-  instanceOf(cls: new () => Instance, logger: Logger): Instance {
-    const known = this.#instances.get(cls)
+  instanceOf(cls: new () => Instance, logger: Logger, server?: object): Instance {
+    const known = this.createdFor(server, cls)
     if (known !== undefined) return known
     const { classError } = this.#kind
     if (cls.length > 0) {
@@ -261,14 +277,14 @@ export class ServiceClasses<Instance extends object, Note extends object> {
         'its constructor takes arguments; the framework constructs an instance without arguments. Create one before: new TheClass(…)',
       )
     }
-    this.#loggerNow = logger
+    this.#creating = { cls, logger }
     try {
       return new cls()
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       throw Object.assign(classError(cls.name, `it cannot be made: ${why}`), { cause: error })
     } finally {
-      this.#loggerNow = undefined
+      this.#creating = undefined
     }
   }
 
@@ -284,6 +300,38 @@ export class ServiceClasses<Instance extends object, Note extends object> {
       classError(name, `it uses this.${member}, but its class has no instance. ${remedy}`),
     )
     return (...args) => Reflect.apply(value, instance, args as never)
+  }
+}
+
+/** The decorated methods that one service has not taken. */
+class Left<Note> {
+  readonly #imported: ReadonlyMap<Note, ImportedMethod<Note>>
+  readonly #server: object | undefined
+  readonly #taken = new Set<Note>()
+
+  constructor(imported: ReadonlyMap<Note, ImportedMethod<Note>>, server: object | undefined) {
+    this.#imported = imported
+    this.#server = server
+  }
+
+  /** Those that are not of another server. */
+  get methods(): ImportedMethod<Note>[] {
+    const isFree = ({ note, server }: ImportedMethod<Note>) =>
+      !this.#taken.has(note) && (server === undefined || server === this.#server)
+    return [...this.#imported.values()].filter(isFree)
+  }
+
+  /** The known classes of the methods. */
+  get owners(): AnyClass[] {
+    return [...new Set(this.methods.map(({ owner }) => owner))].filter((one) => one !== undefined)
+  }
+
+  /** Notes what a service has, with the bases of its classes. */
+  take(notes: readonly Note[], served: { add(note: Note): unknown }): void {
+    for (const note of notes) {
+      this.#taken.add(note)
+      served.add(note)
+    }
   }
 }
 

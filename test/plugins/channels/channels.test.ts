@@ -693,12 +693,12 @@ describe('several in one process', () => {
     const [mine, theirs] = [channel('same', { join: () => true }), channel('same', { join: () => true })]
     const [one, other] = [serve([mine]), serve([theirs])]
     const [a, b] = [await joined(one, 'same'), await joined(other, 'same')]
-    await mine.publish('mine')
-    await theirs.publish('theirs')
+    await mine.for(one).publish('mine')
+    await theirs.for(other).publish('theirs')
     await a.assertNext({ data: { payload: 'mine' } })
     await b.assertNext({ data: { payload: 'theirs' } })
     const third = channel('same', { join: () => true })
-    await expect(third.publish('x')).rejects.toMatchObject({ code: 'ChannelNameError' })
+    await expect(third.for(one).publish('x')).rejects.toMatchObject({ code: 'ChannelNameError' })
   })
 
   test('scopes have channels of their own, and forget the sockets of both', async () => {

@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type ChannelClient, channel, RouteCollection, Server } from '../../../index.ts'
+import { type ChannelClient, channel, definePlugin, RouteCollection, Server } from '../../../index.ts'
 import { RedisBus } from '../../../plugins/channels/buses/redis.ts'
+import { channels, websocket } from '../../../plugins/index.ts'
 import { type Entry as LogEntry, memoryLogger } from '../../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 
@@ -65,7 +66,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     const [one, other] = [await serve(), await serve()]
     const sockets = [await joined(one, 'a'), await joined(other, 'a'), await joined(other, 'a')]
     const numbers = Array.from({ length: 200 }, (_, i) => i)
-    await Promise.all(numbers.map((n) => chat.publish({ room: 'a' }, n)))
+    await Promise.all(numbers.map((n) => chat.for(one).publish({ room: 'a' }, n)))
     for (const socket of sockets) await expect.poll(() => payloads(socket)).toEqual(numbers)
   })
 
@@ -91,23 +92,23 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     const ann = await joined(one, 'd', 'ann')
     const bob = await joined(other, 'd', 'bob')
     await expect.poll(() => received(ann).some(({ data }) => data.joined?.[0]?.user === 'bob')).toBe(true)
-    expect((await chat.present({ room: 'd' })).map(({ user }) => user).sort()).toEqual(['ann', 'bob'])
+    expect((await chat.for(one).present({ room: 'd' })).map(({ user }) => user).sort()).toEqual(['ann', 'bob'])
     banned.add('bob')
-    await chat.remove({ room: 'd' }, { user: 'bob' })
+    await chat.for(one).remove({ room: 'd' }, { user: 'bob' })
     await expect.poll(() => received(bob).some(({ type }) => type === 'channel:left')).toBe(true)
     await expect.poll(() => received(ann).some(({ data }) => data.left?.[0]?.user === 'bob')).toBe(true)
-    expect(await chat.present({ room: 'd' })).toMatchObject([{ user: 'ann' }])
+    expect(await chat.for(one).present({ room: 'd' })).toMatchObject([{ user: 'ann' }])
     banned.clear()
   })
 
   test('is not mixed up with another database, or another prefix, of the same Redis', async () => {
     const here = await joined(await serve(), 'e')
     const others = [
-      await joined(await serve(`${redis.url}/1`), 'e'),
-      await joined(await serve(redis.url, { prefix: 'other' }), 'e'),
-      await joined(await serve(redis.url, { keyPrefix: 'app:' }), 'e'),
+      await serve(`${redis.url}/1`),
+      await serve(redis.url, { prefix: 'other' }),
+      await serve(redis.url, { keyPrefix: 'app:' }),
     ]
-    const client = new Redis(redis.url)
+    const sockets = await Promise.all(others.map((server) => joined(server, 'e')))
     const routes = new RouteCollection()
     const only = new Server({
       router: routes,
@@ -116,10 +117,9 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     })
     await only.ready()
     servers.push(only)
-    // Each message is published once for each store, however many servers share one.
-    await chat.publish({ room: 'e' }, 1)
-    for (const socket of [here, ...others]) await expect.poll(() => payloads(socket)).toEqual([1])
-    client.disconnect()
+    await chat.for(only).publish({ room: 'e' }, 0)
+    for (const [at, server] of others.entries()) await chat.for(server).publish({ room: 'e' }, at + 1)
+    for (const [at, socket] of [here, ...sockets].entries()) await expect.poll(() => payloads(socket)).toEqual([at])
   })
 
   async function withClient<Result>(use: (client: Redis) => Promise<Result>): Promise<Result> {
@@ -194,7 +194,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     first.socket.send({ type: 'channel:publish', data: { channel: 'talk', payload: 1 } })
     await first.socket.assertNext({ type: 'channel:published' })
     await first.socket.close()
-    await talk.publish(2)
+    await talk.for(other).publish(2)
     const again = await enter(other, { after: first.data.id, author: first.data.author })
     const stranger = await enter(other, { after: first.data.id })
     await expect.poll(() => payloads(again.socket)).toEqual([2])
@@ -226,12 +226,12 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     await socket.assertNext({ type: 'channel:joined', data: { id: '0-0' } })
     await withClient(async (client) => {
       expect(await client.keys('ends:*lone*')).toEqual([])
-      await lone.publish({ n: 1 }, 'first')
+      await lone.for(other).publish({ n: 1 }, 'first')
       await socket.assertNext({ type: 'channel:message', data: { payload: 'first' } })
       const ann = await joined(server, 'ends')
       await expect.poll(() => client.keys('ends:*:present')).toHaveLength(1)
       ann.assertOpen()
-      await chat.remove({ room: 'ends' }, { user: 'nobody' })
+      await chat.for(server).remove({ room: 'ends' }, { user: 'nobody' })
       const keys = await client.keys('ends:*')
       expect(keys.length).toBeGreaterThan(5)
       for (const key of keys) expect(await client.pttl(key), key).toBeGreaterThan(0)
@@ -334,8 +334,21 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
   })
 
   test('a rejected publish of one of two stores is not a rejection that no one handles', async () => {
-    await serve('redis://127.0.0.1:1')
-    await serve()
+    const scope = (name: string, url: string) =>
+      definePlugin({
+        name,
+        scoped: true,
+        setup(ctx) {
+          ctx.register(websocket())
+          ctx.register(channels({ store: { redis: url } }))
+        },
+      })()
+    const server = new Server({
+      ...{ router: new RouteCollection(), logger: memoryLogger([]), gracefulShutdown: false },
+      plugins: [scope('away', 'redis://127.0.0.1:1'), scope('here', redis.url)] as never,
+    })
+    servers.push(server)
+    await server.ready()
     await expect(chat.publish({ room: 'two' }, 1)).rejects.toMatchObject({ code: 'ChannelUnavailableError' })
     await new Promise((resolve) => setImmediate(resolve))
   })

@@ -9,11 +9,13 @@ import {
   type MailTransporter,
   memoryQueue,
   memoryTransport,
+  RouteCollection,
   Server,
 } from 'framework'
 import { clock } from 'framework/kernel'
 import { type TestClock, testClock } from 'framework/testing'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { runningServer } from '../../../plugins/shared/values/running-server.ts'
 import { type Entry, memoryLogger } from '../../support/kernel.ts'
 
 const from = 'shop@example.org'
@@ -36,7 +38,7 @@ const open: Mailer[] = []
 function makeMailer(transporter: MailTransporter, timeout?: number): { mailer: Mailer; log: Entry[] } {
   const mailer = new Mailer({ main: { transporter, from } }, { defaultProvider: 'main', ...(timeout && { timeout }) })
   const { entries, ...logger } = memoryLogger()
-  mailer.logTo(logger)
+  mailer.mount({}, logger)
   open.push(mailer)
   return { mailer, log: entries }
 }
@@ -332,6 +334,34 @@ describe('the plugin', () => {
     expect(listed).not.toContain('hunter2')
     expect(listed).toContain('"host":"mail.example.org","auth":{"user":"shop","pass":"(secret)"}')
   })
+})
+
+test('with two servers, each attempt is work of the server whose mailer sends the email', async () => {
+  const orders = memoryQueue<string>('orders of mailers')
+  const sent: unknown[] = []
+  const transporter: MailTransporter = {
+    async sendMail({ subject }) {
+      sent.push([subject, runningServer()])
+      await orders.publish(subject)
+    },
+  }
+  const providers = { main: { transporter, from } }
+  const server = () =>
+    new Server({
+      ...{ router: new RouteCollection(), logger: memoryLogger(), gracefulShutdown: false },
+      plugins: { mailer: { providers, defaultProvider: 'main' }, queues: true },
+    })
+  const [a, b] = [server(), server()]
+  await Promise.all([a.ready(), b.ready()])
+  await Promise.all([a.services.mailer.later(mail('a')), b.services.mailer.later(mail('b'))])
+  await vi.waitFor(async () => {
+    expect([await orders.for(a).counts(), await orders.for(b).counts()]).toMatchObject([{ waiting: 1 }, { waiting: 1 }])
+  })
+  expect(sent).toEqual([
+    ['a', a],
+    ['b', b],
+  ])
+  await Promise.all([a.close(), b.close()])
 })
 
 test('a process stays until its emails are sent, and then ends', async () => {

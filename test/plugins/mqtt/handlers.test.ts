@@ -301,9 +301,20 @@ describe('misuse', () => {
     [{ port: 0, hots: 'x' }, '2 options are wrong'],
     [{ subscribe: 'src' }, 'mqtt.connect.subscribe'],
     [
-      { subscribe: ['src/*.js', { topic: 'a', handler() {} }] },
-      `"mqtt.connect.subscribe[1]" is { topic, handler }; it takes a glob such as 'src/mqtt/**/*.ts', or a class that extends BaseMqtt`,
+      { subscribe: ['src/*.js', 5] },
+      `"mqtt.connect.subscribe[1]" is 5; it takes a glob such as 'src/mqtt/**/*.ts', a class that extends BaseMqtt, or a subscription ({ topic, handler, options })`,
     ],
+    [{ subscribe: ['src/*.js', { topic: 'a' }] }, '"mqtt.connect.subscribe[1].handler" is missing'],
+    [{ subscribe: [{ handler() {} }] }, '"mqtt.connect.subscribe[0].topic" is missing; it takes a topic, or a pattern'],
+    [
+      { subscribe: [{ topic: 'a/#/b', handler() {} }] },
+      'the topic of the option "mqtt.connect.subscribe[0].topic" has levels after "#"',
+    ],
+    [
+      { subscribe: [{ topic: 'a', handler() {}, options: { qos: 3 } }] },
+      '"mqtt.connect.subscribe[0].options.qos" is 3',
+    ],
+    [{ subscribe: [{ topic: 'a', hander() {} }] }, 'Unknown option "mqtt.connect.subscribe[0].hander"'],
     ['mqtt://me:secret@h', '"mqtt.connect" is a string (not shown); it takes an object such as { host:'],
     [5, '"mqtt.connect" is 5'],
     [[], '"mqtt.connect" is an empty array'],

@@ -77,23 +77,6 @@ test('the service publishes and subscribes by itself', async () => {
   await vi.waitFor(() => expect(seen).toEqual([['own/x', 5]]))
 })
 
-test('with two servers a subscription runs in one, and goes to the other when that closes', async () => {
-  const seen: unknown[] = []
-  const first = make({ plugins: { mqtt: { connect: memory } } })
-  const second = make({ plugins: { mqtt: { connect: memory } } })
-  const publisher = make({ plugins: { mqtt: { connect: memory, subscribe: false } } })
-  open.push(mqtt.subscribe('two', (message) => void seen.push(message)))
-  await publisher.listen()
-  await first.listen()
-  await second.listen()
-  const publish = (message: string) => publisher.services.get('mqtt').publish('two', message)
-  await publish('a')
-  await vi.waitFor(() => expect(seen).toEqual(['a']))
-  await first.close()
-  await publish('b')
-  await vi.waitFor(() => expect(seen).toEqual(['a', 'b']))
-})
-
 /** A request that keeps a server from closing until it is released. */
 async function holdOpen(server: Server): Promise<{ letGo(): Promise<void> }> {
   let end = () => {}
@@ -117,37 +100,10 @@ async function holdOpen(server: Server): Promise<{ letGo(): Promise<void> }> {
   }
 }
 
-test('a subscription goes to the next server when its own begins to close, with no more in work than its concurrency', async () => {
-  const first = make({ plugins: { mqtt: { connect: memory } } })
-  const second = make({ plugins: { mqtt: { connect: memory } } })
-  const seen: unknown[] = []
-  const ends: (() => void)[] = []
-  open.push(
-    mqtt.subscribe('over', (message) => {
-      seen.push(message)
-      return new Promise<void>((resolve) => ends.push(resolve))
-    }),
-  )
-  await first.listen()
-  await second.listen()
-  const held = await holdOpen(first)
-  await mqtt.publish('over', 'a')
-  await vi.waitFor(() => expect(seen).toEqual(['a']))
-  const closed = first.close()
-  await new Promise((resolve) => first.closing.addEventListener('abort', resolve))
-  await second.services.get('mqtt').publish('over', 'b')
-  await pause(20)
-  expect(seen).toEqual(['a'])
-  ends.shift()!()
-  await vi.waitFor(() => expect(seen).toEqual(['a', 'b']))
-  ends.shift()!()
-  await held.letGo()
-  await closed
-})
-
 test('with a session that the broker keeps, a server that closes begins with no further message', async () => {
-  const connect = { ...memory, clean: false, clientId: 'closing-session' } as const
-  const publisher = make({ plugins: { mqtt: { connect: memory, subscribe: false } } })
+  const shared = { ...memory, host: 'shared' } as const
+  const connect = { ...shared, clean: false, clientId: 'closing-session' } as const
+  const publisher = make({ plugins: { mqtt: { connect: shared, subscribe: false } } })
   const server = make({ plugins: { mqtt: { connect } } })
   const seen: unknown[] = []
   open.push(mqtt.subscribe('kept', (message) => void seen.push(message), { qos: 1 }))
@@ -162,8 +118,10 @@ test('with a session that the broker keeps, a server that closes begins with no 
   await held.letGo()
   await closed
   // It was not acknowledged: a client that reconnects receives it.
-  await make({ plugins: { mqtt: { connect } } }).listen()
+  const next = make({ plugins: { mqtt: { connect } } })
+  await next.listen()
   await vi.waitFor(() => expect(seen).toEqual(['a']))
+  await next.close()
   await make({ plugins: { mqtt: { connect: { ...connect, clean: true } } } }).listen()
 })
 

@@ -1,0 +1,88 @@
+import { Declarations, type Runner } from '../../shared/work/declarations.ts'
+import { Mounts } from '../../shared/work/mounts.ts'
+import type { MqttPublishOptions } from '../messages/message-options.ts'
+import type { Declared } from './declarations.ts'
+
+/** The connection of a server or of a script, as what is declared uses it. `adopt` resolves once the broker has accepted it or is unavailable. */
+export interface Connection extends Runner<Declared> {
+  /** Whether it handles what is declared; otherwise it only publishes. */
+  readonly handles: boolean
+  publish(topic: string, message: unknown, options?: MqttPublishOptions): Promise<void>
+  /** Every subscription that it handles once it is connected. */
+  subscriptions(): readonly Declared[]
+  /** Reports the failure of a subscription for which no caller waits. */
+  report(error: unknown): void
+}
+
+/** The subscriptions of this process: each server handles all of them on its own connection. */
+export const declarations = new Declarations<Declared, Connection>()
+
+/** The servers with a connection, connected or not. */
+export const servers = new Mounts<Connection>('Say which: server.services.mqtt.publish(topic, message)')
+
+/** The connections of servers and scripts that are connected or about to be, oldest first. Closing ones come last: their handlers still publish. */
+const open: Connection[] = []
+
+/** Every subscription of a server with these of its own. */
+export const subscriptionsOf = (
+  { isOn, declared }: { readonly isOn: boolean; readonly declared: Iterable<Declared> },
+  server: object | undefined,
+): Declared[] => (isOn ? [...declared, ...declarations.of(server)] : [])
+
+const isScript = ({ server }: Connection) => server === undefined
+
+/** Whether any service of this process handles subscriptions, or will. */
+export const isServed = (): boolean => servers.size > 0 || open.length > 0
+
+/**
+ * The connection through which a call publishes: that of the server whose hook, request or job is running, else of the only server. While that
+ * one is not connected, as under `inject`, that of the script.
+ *
+ * @throws WorkServerError if it could be that of several servers.
+ */
+export function connectionFor(what: string): Connection | undefined {
+  const script = open.find(isScript)
+  // A script does not have to say which server it means while none is connected.
+  if (script !== undefined && open.every(isScript)) return script
+  const own = servers.current(what)
+  return own !== undefined && open.includes(own) ? own : script
+}
+
+/** Whether a script handles what is declared: not beside a server, and only the oldest of several. */
+export const isFirst = (script: Connection): boolean => !declarations.runners.some(isServer) && oldest() === script
+
+const isServer = (one: Connection) => !isScript(one)
+const oldest = () => declarations.runners[0]
+
+/** Lets publications use a connection that handles no subscriptions yet. */
+export function announceConnection(connection: Connection): void {
+  if (!open.includes(connection)) open.push(connection)
+}
+
+export async function openConnection(connection: Connection): Promise<void> {
+  announceConnection(connection)
+  if (connection.handles) await declarations.open(connection)
+}
+
+/** A server that is connected handles from now on what scripts have handled. */
+export async function takeOver(connection: Connection): Promise<void> {
+  if (isScript(connection) || !connection.handles) return
+  for (const script of declarations.runners.filter(isScript)) {
+    declarations.leave(script)
+    declarations.join(script)
+    await Promise.all(declarations.all.map((declared) => script.drop(declared)))
+  }
+}
+
+/** Ends the subscriptions of a connection; a script continues if it was the last of a server. */
+export function leaveConnection(connection: Connection): void {
+  declarations.leave(connection)
+  if (open.includes(connection)) open.push(...open.splice(open.indexOf(connection), 1))
+  const next = oldest()
+  if (next !== undefined && isFirst(next)) declarations.takeFree(next).catch((error: unknown) => next.report(error))
+}
+
+export function closeConnection(connection: Connection): void {
+  const index = open.indexOf(connection)
+  if (index !== -1) open.splice(index, 1)
+}
