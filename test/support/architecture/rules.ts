@@ -50,6 +50,7 @@ const rooms = [
   'failures',
   'http',
   'stores',
+  'locks',
   'decorators',
   'development',
   'work',

@@ -1,0 +1,101 @@
+import { type LockStore, lockTtl } from '../../shared/locks/contract.ts'
+import { memoryLocks } from '../../shared/locks/memory.ts'
+import type { PostgresStoreClient, PostgresStoreOptions } from '../../shared/stores/postgres.ts'
+import { connectRedis, type RedisAddress } from '../../shared/stores/redis.ts'
+import type { CronLockSettings } from '../options.ts'
+
+/** An instance's request to run a tick. */
+export interface CronClaim {
+  /** The name of the job. */
+  readonly job: string
+  /** The tick, in milliseconds since 1970; `undefined` for a triggered run. */
+  readonly tick: number | undefined
+  /** The id of the request, a new one each time. Repeating a request with the same id returns the same result. */
+  readonly owner: string
+  /** Milliseconds after which a holder that has not renewed its claim is considered dead. */
+  readonly ttl: number
+  /** Whether runs must not overlap, so that a claim is held. `wait`: a tick that finds the job running can still be claimed later. */
+  readonly exclusive: false | true | 'wait'
+}
+
+/**
+ * `claimed`: this instance runs it. `taken`: another instance claimed this tick or a later one. `busy`: another instance is still
+ * running the job. `early`: the clock of this instance is more than a minute ahead of the lock's clock.
+ */
+export type CronClaimed = 'claimed' | 'taken' | 'busy' | 'early'
+
+/** The store in which instances agree which of them runs a tick. Each method must be atomic; a rejection means that it is unreachable. */
+export interface CronLock {
+  /** Claims a tick of a job; of all instances that ask, exactly one receives `claimed`. */
+  claim(claim: CronClaim): Promise<CronClaimed>
+  /** Extends the claim of a run by another `ttl`; `false`: another instance has it. */
+  renew(claim: CronClaim): Promise<boolean>
+  /** Ends the claim of a run that has ended; the tick itself stays claimed. */
+  release(claim: CronClaim): Promise<void>
+  /** Called when the service has stopped. */
+  close?(): void | Promise<void>
+}
+
+/** The address of a Redis, or a client connected to it. */
+export interface CronRedisOptions extends RedisAddress {
+  /** An ioredis client to use instead; it is not closed. */
+  readonly client?: CronRedisClient
+  /** The prefix of the keys. Default `cron`. */
+  readonly prefix?: string
+}
+
+/** The part of an ioredis client that is used here. */
+export interface CronRedisClient {
+  /** Runs a Lua script with `keys` keys followed by arguments, and resolves with its result. */
+  eval(script: string, keys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>
+}
+
+/** An address, or the other options of `new Pool()` of `pg`; the table is `framework_cron` by default. */
+export type CronPostgresOptions = PostgresStoreOptions
+
+/** The part of a `pg` pool that is used here. */
+export type CronPostgresClient = PostgresStoreClient
+
+/** Timeout of a command; after it, the caller asks again. */
+const commandTimeout = 2_000
+
+const memoryLockSet = new WeakSet<object>()
+
+/** Whether a lock is not shared with other processes. */
+export const isMemoryLock = (lock: object): boolean => memoryLockSet.has(lock)
+
+/**
+ * Creates a lock within one process, for tests of several services.
+ *
+ * @example
+ * const lock = memoryCronLock()
+ * const services = await Promise.all([CronService.run({ lock }), CronService.run({ lock })])
+ */
+export function memoryCronLock(now?: () => number): CronLock {
+  const lock = lockOf(memoryLocks(now))
+  memoryLockSet.add(lock)
+  return lock
+}
+
+/** The lock in a store, where the job is the key. */
+const lockOf = (store: LockStore): CronLock => ({
+  claim: ({ job, ...claim }) => store.claim({ key: job, ...claim }),
+  renew: ({ job, owner, ttl }) => store.renew({ key: job, owner, ttl }),
+  release: ({ job, owner, ttl }) => store.release({ key: job, owner, ttl }),
+  close: () => store.close?.(),
+})
+
+/** Opens the lock that the option describes; its package is loaded only here. It also works while the store cannot be reached. */
+export async function openLock(given: CronLockSettings): Promise<{ lock: CronLock; ttl: number }> {
+  if ('claim' in given) return { lock: given, ttl: lockTtl }
+  const { redis, postgres, ttl } = given
+  if (redis === undefined) {
+    const { openPostgresLocks } = await import('../../shared/locks/postgres.ts')
+    return { lock: lockOf(await openPostgresLocks(postgres!, 'the cron plugin (lock postgres)')), ttl }
+  }
+  const { client, prefix, ...address } = redis
+  const use = { feature: 'the cron plugin (lock redis)', commandTimeout }
+  const own = client === undefined ? await connectRedis<CronRedisClient>(address, use) : undefined
+  const { redisLocks } = await import('../../shared/locks/redis.ts')
+  return { lock: lockOf(redisLocks(client ?? own!, prefix, () => own?.disconnect())), ttl }
+}
