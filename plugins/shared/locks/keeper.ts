@@ -37,7 +37,7 @@ export class LockKeeper<Claim> {
   /** Returns `undefined` when the store cannot be reached, which is reported once per change. */
   async ask<Result>(question: () => Promise<Result>, within = askFor): Promise<Result | undefined> {
     try {
-      const result = await answerWithin(question(), within)
+      const result = await answerWithin(question(), Math.min(within, askFor))
       this.#availability.works()
       for (const claim of this.#abandoned.splice(0)) void this.#store.release(claim).catch(() => {})
       return result
@@ -70,7 +70,12 @@ export class LockKeeper<Claim> {
     }
     const isOurs = (from: number) => {
       clock.clear(deadline)
-      if (patience !== undefined) deadline = clock.setTimeout(lose, Math.max(0, from + patience - clock.monotonic()))
+      if (patience === undefined) return
+      const left = Math.max(0, from + patience - clock.monotonic())
+      deadline = clock.setTimeout(() => {
+        this.abandon(claim)
+        lose()
+      }, left)
     }
     const renewLater = () => {
       timer = clock.setTimeout(() => {
@@ -80,7 +85,7 @@ export class LockKeeper<Claim> {
     }
     const renew = async () => {
       const asked = clock.monotonic()
-      const renewed = await this.ask(() => this.#store.renew(claim), Math.min(askFor, ttl))
+      const renewed = await this.ask(() => this.#store.renew(claim), ttl)
       if (isOver) return
       if (renewed === false) return lose()
       if (renewed) isOurs(asked)
