@@ -3,7 +3,8 @@ import type { Project } from './project.ts'
 
 /** Who asks the clock of the machine by name, and why a clock that a test stops must not stop it. */
 const ofTheMachine: { readonly [path: string]: string } = {
-  'plugins/cache/middleware.ts': 'waits for a lock in Redis, which has a clock of its own',
+  'plugins/cache/service.ts': 'patience with computations, while closing',
+  'plugins/cache/stores/ask.ts': 'waits for a lock in Redis, which has a clock of its own',
   'plugins/channels/buses/redis-presence.ts': 'renews entries in Redis, which has a clock of its own',
   'plugins/channels/rooms.ts': 'waits for Redis to come back',
   'plugins/compression/stream.ts': 'sends what a slow source has written, over a socket',
@@ -14,6 +15,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/inspector/activities.ts': 'measures',
   'plugins/inspector/live.ts': 'paces what it sends to a page',
   'plugins/inspector/replay.ts': 'patience with a response',
+  'plugins/locks/service.ts': 'patience with work under locks, while closing',
   'plugins/log/sink.ts': 'waits for a destination that is slow, while closing',
   'plugins/mailer/mailer.ts': 'patience with emails, while closing',
   'plugins/mailer/provider.ts': 'patience with a mail server',
