@@ -79,17 +79,20 @@ const valueIn = ({ body }: Entry): unknown => (body === '' ? undefined : JSON.pa
 export class DataCache {
   readonly flights = new Flights<Landed>()
   readonly running = new Running()
-  readonly #settings: Pick<CacheSettings, 'defaultTtl' | 'lockTimeout'>
+  readonly #defaultTtl: number
+  /** Milliseconds to wait for another caller: if that one dies, the next one begins after the first half, and has the second one. */
+  readonly #patience: number
   readonly #store: () => CacheStore | undefined
   readonly #log: () => Logger | undefined
   readonly #failed = new LruMap<true>({ max: 1_000 })
 
   constructor(
-    settings: Pick<CacheSettings, 'defaultTtl' | 'lockTimeout'>,
+    { defaultTtl, lockTimeout }: Pick<CacheSettings, 'defaultTtl' | 'lockTimeout'>,
     store: () => CacheStore | undefined,
     log: () => Logger | undefined,
   ) {
-    this.#settings = settings
+    this.#defaultTtl = defaultTtl
+    this.#patience = 2 * lockTimeout
     this.#store = store
     this.#log = log
   }
@@ -110,9 +113,9 @@ export class DataCache {
       if (outcome === 'stale') this.#renewLater(wish)
       return found
     }
-    const flight = this.flights.find(wish.id, this.#settings.lockTimeout)
+    const flight = this.flights.find(wish.id, this.#patience)
     if (flight === undefined) return (await this.#lead(wish, true))!
-    const landed = await within(flight.landed, this.#settings.lockTimeout, () => undefined)
+    const landed = await within(flight.landed, this.#patience, () => undefined)
     // It was invalidated meanwhile, or takes too long: the first of those that wait computes it again.
     if (landed === undefined) return this.#get(wish)
     if ('error' in landed) throw landed.error
@@ -132,7 +135,7 @@ export class DataCache {
   /** Renews a result that is still returned, unless that is happening, in this process or in another one. */
   #renewLater(wish: Wish): void {
     const { key, id } = wish
-    if (this.#failed.has(id) || this.flights.find(id, this.#settings.lockTimeout) !== undefined) return
+    if (this.#failed.has(id) || this.flights.find(id, this.#patience) !== undefined) return
     void clock
       .hold(() => this.#lead(wish, false))
       .catch((err: unknown) => {
@@ -153,7 +156,7 @@ export class DataCache {
     try {
       const store = this.#store()
       const wanted = { key: wish.id, tags: wish.all, mayWait: () => mayWait, isUsable: isFresh }
-      const right = store === undefined ? 'down' : await askFor(store, wanted, this.#settings.lockTimeout)
+      const right = store === undefined ? 'down' : await askFor(store, wanted, this.#patience)
       if (right === 'busy') return undefined
       if (typeof right === 'object' && 'entry' in right) {
         landed = right
@@ -179,7 +182,7 @@ export class DataCache {
   }
 
   #entryOf({ key, ttl, negativeTtl }: Wish, value: unknown): { entry: Entry; ttl: number } {
-    const own = (value == null ? negativeTtl : undefined) ?? ttl ?? this.#settings.defaultTtl
+    const own = (value == null ? negativeTtl : undefined) ?? ttl ?? this.#defaultTtl
     const body = value === undefined ? '' : textOf(key, value)
     return { entry: { status: 200, headers: [], body, freshUntil: clock.now() + own * 1_000 }, ttl: own }
   }

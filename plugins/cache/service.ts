@@ -32,7 +32,7 @@ export class CacheService {
 
   /**
    * Returns the kept result of a function, or calls it and keeps its result. However many callers ask at once, in all processes that share
-   * the store, one computes; the others wait for its result up to `lockTimeout`, or receive the old one while it is `stale`.
+   * the store, one computes; the others wait for its result up to twice `lockTimeout`, or receive the old one while it is `stale`.
    *
    * Results are JSON, also `undefined` and `null`; each caller receives an object of its own. An error is not kept: it is thrown to the callers of
    * this process that wait, and the next one computes again. While the store does not respond, each process computes for itself.

@@ -15,13 +15,13 @@ interface Wanted {
   isUsable?(entry: Entry): boolean
 }
 
-/** Asks a store for the right to compute what is missing; while another process has that right, waits for its result. */
+/** Asks a store for the right to compute what is missing; while another process has that right, waits for its result for `patience` milliseconds. */
 export async function askFor(
   store: CacheStore,
   { key, tags, mayWait, isUsable }: Wanted,
-  lockTimeout: number,
+  patience: number,
 ): Promise<Begun | 'down' | 'busy' | 'late'> {
-  const deadline = systemClock.monotonic() + lockTimeout
+  const deadline = systemClock.monotonic() + patience
   try {
     for (;;) {
       const begun = await store.begin(key, tags, isUsable)
