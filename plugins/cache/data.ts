@@ -1,8 +1,7 @@
 import { ArgumentsError, clock, defineErrors, type Logger, TracePoint, within } from '../../kernel/index.ts'
-import { isOptions, tagOf } from '../../kernel/support/options.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { ServiceDown } from '../shared/stores/breaker.ts'
-import { jsonText } from '../shared/values/json-text.ts'
+import { changedByJson, jsonText } from '../shared/values/json-text.ts'
 import { LruMap } from '../shared/values/lru.ts'
 import { Call, Running } from '../shared/work/running.ts'
 import type { Entry } from './entry.ts'
@@ -29,7 +28,7 @@ export interface CacheDataOptions {
 
 /** A lookup of data in the cache. */
 export interface CacheDataTrace {
-  /** The key. */
+  /** The key of the data, as it was passed. */
   readonly key: string
   /** Whether the result was kept, was kept and has to be renewed, came from another caller who computed it, or was computed. */
   readonly outcome: 'hit' | 'stale' | 'wait' | 'miss'
@@ -195,27 +194,10 @@ function report({ key }: Wish, outcome: CacheDataTrace['outcome']): void {
 /** The JSON of a result. What JSON would change is refused: a result must be the same whether it was computed or kept. */
 function textOf(key: string, value: unknown): string {
   const text = jsonText(value, (why) => CacheValueError(key, why))
-  const changed = changedPart(value, '')
+  const changed = changedByJson(value)
   if (changed === undefined) return text
   throw CacheValueError(
     key,
     `has ${changed}, which JSON would change: keep strings, numbers, booleans, null, arrays and plain objects`,
   )
-}
-
-function changedPart(value: unknown, path: string): string | undefined {
-  const at = path === '' ? '' : ` at ${path}`
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${value}${at}`
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
-  if (typeof value !== 'object') return `${value === undefined ? 'undefined' : `a ${typeof value}`}${at}`
-  const isList = Array.isArray(value)
-  if (!isList && !isOptions(value)) return `an object of the kind ${tagOf(value)}${at}`
-  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return `a toJSON()${at}`
-  for (const [name, one] of Object.entries(value)) {
-    // JSON leaves such a member out, which no one who reads it notices.
-    if (one === undefined && !isList) continue
-    const changed = changedPart(one, `${path}/${name}`)
-    if (changed !== undefined) return changed
-  }
-  return undefined
 }

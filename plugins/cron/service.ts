@@ -17,8 +17,7 @@ import {
 import { handleOf } from './jobs/handle.ts'
 import { Job, type JobSurroundings } from './jobs/job.ts'
 import type { CronJobInfo } from './jobs/run.ts'
-import { LockGuard } from './locks/guard.ts'
-import { openLock } from './locks/lock.ts'
+import { LockGuard, openLock } from './locks/guard.ts'
 import { type CronServiceOptions, type CronSettings, cronServiceOptions } from './options.ts'
 import { openWallClock, type WallClock } from './schedule/system-clock.ts'
 

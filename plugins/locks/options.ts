@@ -9,7 +9,10 @@ export type LockStoreOption =
   | StoreInRedis
   /** In the Postgres of `DATABASE_URL`, or of an address or options. */
   | 'postgres'
-  | { readonly postgres: string | PostgresStoreOptions }
+  | {
+      /** An address, or options of a pool of `pg`. */
+      readonly postgres: string | PostgresStoreOptions
+    }
 
 /** Options of the plugin. */
 export interface LocksOptions {

@@ -1,8 +1,7 @@
-import { type LockStore, lockTtl } from '../../shared/locks/contract.ts'
+import type { LockStore } from '../../shared/locks/contract.ts'
 import { memoryLocks } from '../../shared/locks/memory.ts'
 import type { PostgresStoreClient, PostgresStoreOptions } from '../../shared/stores/postgres.ts'
-import { connectRedis, type RedisAddress } from '../../shared/stores/redis.ts'
-import type { CronLockSettings } from '../options.ts'
+import type { RedisAddress } from '../../shared/stores/redis.ts'
 
 /** An instance's request to run a tick. */
 export interface CronClaim {
@@ -56,9 +55,6 @@ export type CronPostgresOptions = PostgresStoreOptions
 /** The part of a `pg` pool that is used here. */
 export type CronPostgresClient = PostgresStoreClient
 
-/** Timeout of a command; after it, the caller asks again. */
-const commandTimeout = 2_000
-
 const memoryLockSet = new WeakSet<object>()
 
 /** Whether a lock is not shared with other processes. */
@@ -78,24 +74,9 @@ export function memoryCronLock(now?: () => number): CronLock {
 }
 
 /** The lock in a store, where the job is the key. */
-const lockOf = (store: LockStore): CronLock => ({
+export const lockOf = (store: LockStore): CronLock => ({
   claim: ({ job, ...claim }) => store.claim({ key: job, ...claim }),
   renew: ({ job, owner, ttl }) => store.renew({ key: job, owner, ttl }),
   release: ({ job, owner, ttl }) => store.release({ key: job, owner, ttl }),
   close: () => store.close?.(),
 })
-
-/** Opens the lock that the option describes; its package is loaded only here. It also works while the store cannot be reached. */
-export async function openLock(given: CronLockSettings): Promise<{ lock: CronLock; ttl: number }> {
-  if ('claim' in given) return { lock: given, ttl: lockTtl }
-  const { redis, postgres, ttl } = given
-  if (redis === undefined) {
-    const { openPostgresLocks } = await import('../../shared/locks/postgres.ts')
-    return { lock: lockOf(await openPostgresLocks(postgres!, 'the cron plugin (lock postgres)')), ttl }
-  }
-  const { client, prefix, ...address } = redis
-  const use = { feature: 'the cron plugin (lock redis)', commandTimeout }
-  const own = client === undefined ? await connectRedis<CronRedisClient>(address, use) : undefined
-  const { redisLocks } = await import('../../shared/locks/redis.ts')
-  return { lock: lockOf(redisLocks(client ?? own!, prefix, () => own?.disconnect())), ttl }
-}

@@ -12,7 +12,7 @@ import {
 } from 'framework/plugins/cron'
 import { type TestClock, testClock } from 'framework/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { openLock } from '../../../plugins/cron/locks/lock.ts'
+import { openLock } from '../../../plugins/cron/locks/guard.ts'
 import { cronServiceOptions } from '../../../plugins/cron/options.ts'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'

@@ -93,7 +93,7 @@ function promises(open: () => Promise<LockStore>) {
 
 /** What stores for several processes promise besides. */
 function promisesOfProcesses(open: () => Promise<LockStore>) {
-  test('the one that waits is next, whoever asks first, until it no longer asks', async () => {
+  test('the one that waits is next, even if another one asks first, until it no longer asks', async () => {
     const store = await open()
     const [holder, waits, other] = [wish('next'), wish('next'), wish('next')]
     await store.acquire(holder, 0)
