@@ -57,12 +57,12 @@ export interface LockTrace extends TraceOutcome {
 /** How the work under a lock ended. */
 export const outcomes = ['ok', 'failed', 'held', 'lost', 'unreachable'] as const
 
-/** How it ended, by its error. */
-export function outcomeOf({ error }: TraceOutcome): (typeof outcomes)[number] {
+/** How it ended. The work itself may have failed with the error of another lock. */
+export function outcomeOf({ error, fence }: LockTrace): (typeof outcomes)[number] {
   if (error === undefined) return 'ok'
   const code = (Object(error) as { readonly code?: unknown }).code
+  if (fence !== undefined) return code === LockLostError.code ? 'lost' : 'failed'
   if (code === LockHeldError.code) return 'held'
-  if (code === LockLostError.code) return 'lost'
   return code === LockStoreError.code ? 'unreachable' : 'failed'
 }
 
@@ -138,15 +138,16 @@ export class LockService {
     if (typeof work !== 'function') throw ArgumentsError('withLock', 'a key, options and a function')
     const { ttl = this.#ttl, wait } = lockOptions.parse(options, 'withLock')
     const call = new Call(this.#running)
+    const event: LockTrace = { key }
     try {
       const result = await lockTrace.run(
-        () => ({ key }),
-        (event) => this.#lockAndRun({ key, ttl, wait, call, event }, work),
+        () => event,
+        () => this.#lockAndRun({ key, ttl, wait, call, event }, work),
       )
       this.#counts.ok++
       return result
     } catch (error) {
-      this.#counts[outcomeOf({ error })]++
+      this.#counts[outcomeOf({ ...event, error })]++
       throw error
     } finally {
       call.end()
@@ -160,7 +161,7 @@ export class LockService {
     const began = clock.monotonic()
     const { claim, since } = await this.#acquire(key, ttl, wait)
     const { fence } = claim
-    if (event !== undefined) Object.assign(event, { fence, waited: clock.monotonic() - began })
+    Object.assign(event, { fence, waited: clock.monotonic() - began })
     let lost: Error | undefined
     const onLost = () => {
       lost = LockLostError(key)
@@ -287,5 +288,5 @@ interface Wish {
   readonly ttl: number
   readonly wait: number
   readonly call: Call
-  readonly event: LockTrace | undefined
+  readonly event: LockTrace
 }

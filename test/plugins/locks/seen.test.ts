@@ -26,18 +26,20 @@ test('metrics count how work under locks ended, how long it waited, and lookups 
     await waits
   })
   await expect(locks.withLock('a', {}, () => Promise.reject(new Error('mine')))).rejects.toThrow('mine')
+  // The outer one has its lock: it fails with the error of the inner one.
+  await expect(locks.withLock('a', {}, () => locks.withLock('a', {}, () => {}))).rejects.toThrow()
   for (let i = 0; i < 3; i++) await server.services.get('cache').getOrSet('a', {}, () => i)
   expect((await text()).split('\n')).toEqual(
     expect.arrayContaining([
       'locks_held 0',
       'locks_waiting 0',
       'lock_outcomes_total{outcome="ok"} 1',
-      'lock_outcomes_total{outcome="failed"} 1',
-      'lock_outcomes_total{outcome="held"} 2',
+      'lock_outcomes_total{outcome="failed"} 2',
+      'lock_outcomes_total{outcome="held"} 3',
       'lock_outcomes_total{outcome="lost"} 0',
-      'lock_failures_total 3',
-      'lock_duration_seconds_count 4',
-      'lock_wait_seconds_count 2',
+      'lock_failures_total 5',
+      'lock_duration_seconds_count 6',
+      'lock_wait_seconds_count 3',
       'cache_data_total{outcome="miss"} 1',
       'cache_data_total{outcome="hit"} 2',
     ]),
