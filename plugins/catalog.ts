@@ -31,6 +31,7 @@ export const catalog = {
   rateLimit: plugins.rateLimit,
   cookie: plugins.cookie,
   session: plugins.session,
+  locks: plugins.locks,
   storage: plugins.storage,
   mailer: plugins.mailer,
   json: plugins.json,

@@ -27,6 +27,8 @@ const tries = {
   'helmet, wrong': () => boot({ plugins: { helmet: { contentSecurityPolicy: { directives: { defaultSrc: ["a;b"] } } } } }),
   cache: () => boot({ plugins: { cache: { provider: 'redis' } } }),
   rateLimit: () => boot({ plugins: { rateLimit: { store: { redis: store } } } }),
+  locks: () => boot({ plugins: { locks: { store: { redis: store } } } }),
+  'locks in Postgres': () => boot({ plugins: { locks: { store: 'postgres' } } }),
   websocket: () => boot({ plugins: { websocket: true } }),
   graphql: () => boot({ plugins: { graphql: { schema: { typeDefs: 'type Query { a: Int }', resolvers: {} } } } }),
   async bullmq() {
@@ -76,6 +78,8 @@ test('a bundle contains the packages that the framework depends on', () => {
 test.each([
   ['cache', 'ioredis'],
   ['rateLimit', 'ioredis'],
+  ['locks', 'ioredis'],
+  ['locks in Postgres', 'pg'],
   ['websocket', 'ws'],
   ['graphql', 'graphql'],
   ['bullmq', 'bullmq'],

@@ -73,7 +73,7 @@ export const sidebar: readonly Section[] = [
   },
   {
     title: 'Plugins: messages, data',
-    pages: pages('plugins', 'websocket', 'channels', 'graphql', 'queues', 'cron', 'mqtt', 'mailer', 'storage'),
+    pages: pages('plugins', 'websocket', 'channels', 'graphql', 'queues', 'cron', 'mqtt', 'mailer', 'storage', 'locks'),
   },
   {
     title: 'Plugins: operation',

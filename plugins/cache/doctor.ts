@@ -14,8 +14,8 @@ export const checks: readonly DoctorCheck<CacheSettings>[] = [
     }
   }),
   unused('cache', {
-    problem: 'no route has the option cache, so that nothing is cached',
-    remedy: 'Give a route the option cache, or remove the plugin',
+    problem: 'no route has the option cache, so that no response is cached',
+    remedy: 'Give a route the option cache, or remove the plugin if nothing uses getOrSet',
   }),
   ...redisChecks<CacheSettings>('the cache plugin (provider "redis")', ({ settings: { provider, redis } }) =>
     provider === 'redis' ? redis : undefined,

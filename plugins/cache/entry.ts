@@ -1,12 +1,14 @@
 import type { Response } from '../../kernel/index.ts'
 import { entityTag } from '../shared/http/validators.ts'
 
-/** One stored response; a replay sends the same bytes. */
+/** One stored response, of which a replay sends the same bytes; or data, whose body is JSON, or empty for `undefined`. */
 export interface Entry {
   readonly status: number
   /** The headers that the handler itself set, and the content type. */
   readonly headers: readonly (readonly [name: string, value: string | readonly string[]])[]
   readonly body: string | Uint8Array | null
+  /** Of data: when it has to be renewed, in milliseconds since 1970. */
+  readonly freshUntil?: number
 }
 
 type Headers = ReturnType<Response['getHeaders']>
@@ -91,7 +93,7 @@ export function sizeOf(key: string, entry: Entry): number {
 /** Encodes an entry as bytes: the length of its head, the head as JSON, the body. */
 export function encodeEntry(entry: Entry): Buffer {
   const kind = entry.body === null ? 'none' : typeof entry.body === 'string' ? 'text' : 'bytes'
-  const head = Buffer.from(JSON.stringify({ status: entry.status, headers: entry.headers, kind }))
+  const head = Buffer.from(JSON.stringify({ ...entry, body: undefined, kind }))
   const length = Buffer.alloc(4)
   length.writeUInt32BE(head.byteLength)
   return Buffer.concat([length, head, entry.body === null ? Buffer.alloc(0) : Buffer.from(entry.body as string)])
@@ -101,15 +103,12 @@ export function encodeEntry(entry: Entry): Buffer {
 export function decodeEntry(bytes: Buffer): Entry | undefined {
   try {
     const end = 4 + bytes.readUInt32BE(0)
-    const { status, headers, kind } = JSON.parse(bytes.toString('utf8', 4, end)) as Pick<
-      Entry,
-      'status' | 'headers'
-    > & {
+    const { kind, ...head } = JSON.parse(bytes.toString('utf8', 4, end)) as Omit<Entry, 'body'> & {
       kind: 'none' | 'text' | 'bytes'
     }
-    if (typeof status !== 'number' || !Array.isArray(headers)) return undefined
+    if (typeof head.status !== 'number' || !Array.isArray(head.headers)) return undefined
     const body = kind === 'none' ? null : kind === 'text' ? bytes.toString('utf8', end) : bytes.subarray(end)
-    return { status, headers, body }
+    return { ...head, body }
   } catch {
     return undefined
   }

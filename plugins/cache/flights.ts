@@ -1,40 +1,39 @@
 import { clock } from '../../kernel/index.ts'
-import type { Entry } from './entry.ts'
 
-/** One response that is being computed in this process. */
-export interface Flight {
+/** One response, or one piece of data, that is being computed in this process. */
+export interface Flight<Landed> {
   readonly key: string
   readonly tags: readonly string[]
   /** When the computation began, by the clock of `performance.now()`. */
   readonly since: number
-  /** The result; `undefined` when other requests may not use it. Never rejects. */
-  readonly landed: Promise<Entry | undefined>
-  land(entry: Entry | undefined): void
+  /** The result; `undefined` when other callers may not use it. Never rejects. */
+  readonly landed: Promise<Landed | undefined>
+  land(result: Landed | undefined): void
 }
 
-/** The responses that are being computed in this process, by key: requests for the same response wait for it. */
-export class Flights {
-  readonly #flying = new Map<string, Flight>()
+/** What is being computed in this process, by key: requests for the same response wait for it. */
+export class Flights<Landed> {
+  readonly #flying = new Map<string, Flight<Landed>>()
 
-  /** Ignores a flight older than `longest` milliseconds: a computation that never ends must not block its key for ever. */
-  find(key: string, longest: number): Flight | undefined {
+  /** Ignores a flight that is `longest` milliseconds old: a computation that never ends must not block its key for ever. */
+  find(key: string, longest: number): Flight<Landed> | undefined {
     const flight = this.#flying.get(key)
-    return flight === undefined || clock.monotonic() - flight.since > longest ? undefined : flight
+    return flight === undefined || clock.monotonic() - flight.since >= longest ? undefined : flight
   }
 
-  start(key: string, tags: readonly string[]): Flight {
-    let settle!: (entry: Entry | undefined) => void
-    const landed = new Promise<Entry | undefined>((resolve) => {
+  start(key: string, tags: readonly string[]): Flight<Landed> {
+    let settle!: (result: Landed | undefined) => void
+    const landed = new Promise<Landed | undefined>((resolve) => {
       settle = resolve
     })
-    const flight: Flight = {
+    const flight: Flight<Landed> = {
       key,
       tags,
       since: clock.monotonic(),
       landed,
-      land: (entry) => {
+      land: (result) => {
         if (this.#flying.get(key) === flight) this.#flying.delete(key)
-        settle(entry)
+        settle(result)
       },
     }
     this.#flying.set(key, flight)
@@ -42,7 +41,7 @@ export class Flights {
   }
 
   /** Lets no further request join these flights: their responses were invalidated. Requests that already wait came before that. */
-  drop(isMeant: (flight: Flight) => boolean): void {
+  drop(isMeant: (flight: Flight<Landed>) => boolean): void {
     for (const [key, flight] of this.#flying) if (isMeant(flight)) this.#flying.delete(key)
   }
 }

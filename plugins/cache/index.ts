@@ -3,6 +3,7 @@ import { routeDecorator } from '../shared/decorators/route-decorator.ts'
 import type { CacheRouteOptions } from './options.ts'
 
 export type { RedisStoreOptions } from '../shared/stores/redis-store.ts'
+export type { CacheDataTrace } from './data.ts'
 export type { CacheTrace } from './middleware.ts'
 export { cache } from './plugin.ts'
 export * from './public.ts'

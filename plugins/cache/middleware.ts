@@ -4,7 +4,6 @@ import {
   type Request,
   type Response,
   type Route,
-  systemClock,
   TracePoint,
   within,
 } from '../../kernel/index.ts'
@@ -17,13 +16,11 @@ import type { Flight } from './flights.ts'
 import { keyMaker } from './key.ts'
 import type { RouteSettings } from './options.ts'
 import type { CacheService } from './service.ts'
-import type { Begun, Fill } from './stores/contract.ts'
+import { askFor } from './stores/ask.ts'
+import type { Fill } from './stores/contract.ts'
 import { tagMaker } from './tags.ts'
 
 const CacheLockedError = defineError('CacheLockedError', 503, () => 'the response is being computed; try again')
-
-/** Milliseconds between two checks whether another process has finished. */
-const pollEvery = 20
 
 type Next = () => void | Promise<void>
 
@@ -64,36 +61,6 @@ function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response):
   return typeof entry.body === 'string' ? res.text(entry.body) : res.bytes(entry.body)
 }
 
-/** How a request waits for another one that computes the same response: in this process or in another one. */
-function waiting(service: CacheService, { lockBehavior }: RouteSettings, lockTimeout: number) {
-  /** Asks the store for the right to compute the response; while another process has that right, waits for its result. */
-  async function ask(key: string, tags: readonly string[], res: Response): Promise<Begun | 'down' | 'bypass' | 'late'> {
-    const { store } = service
-    const deadline = systemClock.monotonic() + lockTimeout
-    try {
-      for (;;) {
-        const begun = await store.begin(key, tags)
-        if (begun !== undefined) return begun
-        mayWait(res)
-        if (lockBehavior === 'bypass') return 'bypass'
-        if (systemClock.monotonic() > deadline) return 'late'
-        await systemClock.sleep(pollEvery)
-      }
-    } catch (error) {
-      if (error instanceof ServiceDown) return 'down'
-      throw error
-    }
-  }
-
-  function mayWait(res: Response): void {
-    if (lockBehavior !== 'fail') return
-    res.setHeader('retry-after', String(Math.max(1, Math.ceil(lockTimeout / 1000))))
-    throw CacheLockedError()
-  }
-
-  return { ask, mayWait }
-}
-
 /** The cache of one route, for the slot `around`. */
 export function routeCache(service: CacheService, of: Route, settings: RouteSettings, lockTimeout: number): Middleware {
   // The handler reads the headers named in the route's schema, so they are part of the key.
@@ -101,7 +68,11 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
   const route: RouteSettings = { ...settings, headers }
   const keyOf = keyMaker(route, of.method)
   const tagsOf = tagMaker(route.tags, of.path)
-  const { ask, mayWait } = waiting(service, route, lockTimeout)
+  const mayWait = (res: Response): boolean => {
+    if (route.lockBehavior !== 'fail') return route.lockBehavior === 'wait'
+    res.setHeader('retry-after', String(Math.max(1, Math.ceil(lockTimeout / 1000))))
+    throw CacheLockedError()
+  }
 
   function pass(how: 'MISS' | 'BYPASS', res: Response, next: Next): void | Promise<void> {
     trace(how, res)
@@ -123,9 +94,8 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
   }
 
   /** Waits for the response, since another request of this process is computing it. */
-  async function follow(flight: Flight, req: Request, res: Response, next: Next): Promise<unknown> {
-    mayWait(res)
-    if (route.lockBehavior === 'bypass') return pass('BYPASS', res, next)
+  async function follow(flight: Flight<Entry>, req: Request, res: Response, next: Next): Promise<unknown> {
+    if (!mayWait(res)) return pass('BYPASS', res, next)
     const entry = await within(flight.landed, lockTimeout, () => undefined)
     // No usable result: each request computes its own response. One after the other would take as long as all of them together.
     return entry === undefined ? pass('MISS', res, next) : replay(entry, 'WAIT', req, res)
@@ -138,8 +108,8 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
     let fill: Fill | undefined
     let entry: Entry | undefined
     try {
-      const right = await ask(key, tags, res)
-      if (right === 'down' || right === 'bypass') return pass('BYPASS', res, next)
+      const right = await askFor(service.store, { key, tags, mayWait: () => mayWait(res) }, lockTimeout)
+      if (right === 'down' || right === 'busy') return pass('BYPASS', res, next)
       if (right !== 'late' && 'entry' in right) {
         entry = right.entry
         return replay(entry, 'WAIT', req, res)

@@ -4,6 +4,7 @@ import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import type { BreakerOptions } from '../shared/stores/breaker.ts'
 import { openRedis } from '../shared/stores/redis-store.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
+import type { CacheDataTrace } from './data.ts'
 import type { CacheTrace } from './middleware.ts'
 import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
 import { CacheService, openServices } from './service.ts'
@@ -21,11 +22,22 @@ const work: readonly WorkKind[] = [
     request: ({ response }) => (response as { readonly request?: Request }).request,
     metric: 'cache.requests',
   }),
+  workKind<CacheDataTrace>({
+    channel: 'cache.data',
+    form: 'moment',
+    list: { id: 'cache', title: 'Cache' },
+    help: 'Lookups of data: hit, stale, wait (for the one that computes it) or miss',
+    span: () => 'cache data',
+    title: ({ key }) => key,
+    note: ({ outcome }) => outcome,
+    labels: { outcome: { attribute: 'framework.cache.outcome', of: ({ outcome }) => outcome } },
+    attributes: ({ key }) => ({ 'framework.cache.key': key }),
+  }),
 ]
 
 /**
- * Caches whole responses of the routes with the option `cache`, and computes each response only once for any number of
- * simultaneous requests.
+ * Caches whole responses of the routes with the option `cache`, and data with `getOrSet` of its service; computes each only once for any
+ * number of simultaneous requests.
  *
  * Responses are kept in memory by default, up to 64 MB; `provider: 'redis'` shares them between all processes of an application and
  * needs the package `ioredis`. Every response of such a route has the header `x-cache`: `HIT`, `MISS`, `WAIT` or `BYPASS`. Requests with
@@ -57,8 +69,8 @@ export const cache = definePlugin({
     },
   },
   doctor: async () => (await import('./doctor.ts')).checks,
-  provide() {
-    const cache = new CacheService()
+  provide(settings) {
+    const cache = new CacheService(settings)
     openServices.add(cache)
     return { cache }
   },
@@ -66,9 +78,10 @@ export const cache = definePlugin({
     const service = ctx.services.get('cache')
     // Loaded here, so that only servers with this plugin load the caching modules.
     const { routeCache } = await import('./middleware.ts')
-    ctx.onClose(async () => {
+    ctx.onDrain(() => service.idle())
+    ctx.onClose(async (timeLeft) => {
       openServices.delete(service)
-      await service.store?.close()
+      await service.close(timeLeft)
     })
     ctx.onRoute((route) => {
       const own = route.settings.cache
@@ -78,7 +91,7 @@ export const cache = definePlugin({
     })
     if (settings.provider === 'memory') {
       const { MemoryStore } = await import('./stores/memory.ts')
-      service.connect(new MemoryStore(settings.maxSize), () => refuseToForget(ctx.server.worker))
+      service.connect(new MemoryStore(settings.maxSize), ctx.log, () => refuseToForget(ctx.server.worker))
       return
     }
     const { redisStore } = await import('./stores/redis.ts')
@@ -90,7 +103,7 @@ export const cache = definePlugin({
       else ctx.log.warn({ err: error }, 'Redis does not respond: requests are served uncached')
     }
     const { lockTimeout, redis } = settings
-    service.connect(redisStore(open, { prefix: redis.prefix, lockTimeout, onChange }))
+    service.connect(redisStore(open, { prefix: redis.prefix, lockTimeout, onChange }), ctx.log)
   },
 })
 

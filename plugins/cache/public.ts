@@ -2,6 +2,7 @@
 import type { CacheRouteOptions } from './options.ts'
 import type { CacheService } from './service.ts'
 
+export type { CacheDataOptions } from './data.ts'
 export type { CacheInclude, CacheOptions, CacheRouteOptions, LockBehavior } from './options.ts'
 export { CacheService, getCacheService } from './service.ts'
 
@@ -14,7 +15,7 @@ declare module '../../kernel/routing/options.ts' {
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {
-    /** Invalidates and clears cached responses; added by the plugin `cache`. */
+    /** Keeps data, and removes outdated data and responses; added by the plugin `cache`. */
     cache: CacheService
   }
 }

@@ -1,25 +1,76 @@
+import { isInTime, type Logger, systemClock } from '../../kernel/index.ts'
+import { type CacheDataOptions, DataCache, tagOfKey } from './data.ts'
+import type { Entry } from './entry.ts'
 import { Flights } from './flights.ts'
 import { globTest } from './glob.ts'
+import type { CacheSettings } from './options.ts'
 import type { CacheStore } from './stores/contract.ts'
 
 /**
- * The service of the cache plugin: removes outdated responses.
+ * The service of the cache plugin: keeps data, and removes outdated data and responses.
  *
  * @example
  * await getCacheService()?.invalidate(['books'])
  */
 export class CacheService {
   /** @internal */
-  readonly flights = new Flights()
+  readonly flights = new Flights<Entry>()
+  readonly #data: DataCache
+  #log: Logger | undefined
   #store: CacheStore | undefined
   /** Throws when other processes have cached responses that this one cannot remove. */
   #mustReachAll: () => void = () => {}
 
+  /** @internal */
+  constructor(settings: Pick<CacheSettings, 'defaultTtl' | 'lockTimeout'>) {
+    this.#data = new DataCache(
+      settings,
+      () => this.#store,
+      () => this.#log,
+    )
+  }
+
   /**
-   * Removes every response that has one of the tags, and returns how many were removed. Responses with one of the tags that are
+   * Returns the kept result of a function, or calls it and keeps its result. However many callers ask at once, in all processes that share
+   * the store, one computes; the others wait for its result up to twice `lockTimeout`, or receive the old one while it is `stale`.
+   *
+   * Results are JSON, also `undefined` and `null`; each caller receives an object of its own. An error is not kept: it is thrown to the callers of
+   * this process that wait, and the next one computes again. While the store does not respond, each process computes for itself.
+   *
+   * @throws (as a rejection) the error of the function; CacheValueError for a result that JSON would change; OptionError.
+   * @example
+   * const cache = server.services.get('cache')
+   * const books = await cache.getOrSet('books', { ttl: 60, stale: 600, tags: ['books'] }, async ({ signal }) => {
+   *   const response = await fetch('https://books.example/all', { signal })
+   *   return (await response.json()) as { title: string }[]
+   * })
+   */
+  async getOrSet<Result>(
+    key: string,
+    options: CacheDataOptions,
+    compute: (work: { readonly signal: AbortSignal }) => Result | PromiseLike<Result>,
+  ): Promise<Result> {
+    // It was checked that JSON does not change the result.
+    return (await this.#data.getOrSet(key, options, compute)) as Result
+  }
+
+  /**
+   * Removes the result that `getOrSet` has kept for a key; returns whether there was one. A result that is being computed at the time is not
+   * kept either.
+   *
+   * @throws (as a rejection) when the store cannot be reached: the result then remains.
+   * @example
+   * await getCacheService()?.delete('books')
+   */
+  async delete(key: string): Promise<boolean> {
+    return (await this.invalidate([tagOfKey(key)])) > 0
+  }
+
+  /**
+   * Removes every response and all data with one of the tags, and returns how many were removed. Those with one of the tags that are
    * being computed at the time are not kept either.
    *
-   * @throws (as a rejection) when the store cannot be reached: the responses then remain.
+   * @throws (as a rejection) when the store cannot be reached: they then remain.
    * @example
    * await getCacheService()?.invalidate(['books', 'book:1'])
    */
@@ -30,15 +81,17 @@ export class CacheService {
       )
     }
     this.#mustReachAll()
-    this.flights.drop((flight) => flight.tags.some((tag) => tags.includes(tag)))
+    for (const flights of [this.flights, this.#data.flights])
+      flights.drop((flight) => flight.tags.some((tag) => tags.includes(tag)))
     return (await this.#store?.invalidate(tags)) ?? 0
   }
 
   /**
-   * Removes every response whose key matches, and returns how many were removed. A key is `cache:<METHOD>:<path>`, followed by
-   * `?<query>` if the request has a query; `*` matches any run of characters, `?` any single one.
+   * Removes every response and all data whose key matches, and returns how many were removed. The key of a response is
+   * `cache:<METHOD>:<path>`, followed by `?<query>` if the request has a query; that of data is `data:<key>`, where `%` and `#` are encoded.
+   * `*` matches any run of characters, `?` any single one.
    *
-   * @throws (as a rejection) when the store cannot be reached: the responses then remain.
+   * @throws (as a rejection) when the store cannot be reached: they then remain.
    * @example
    * await getCacheService()?.invalidatePattern('cache:GET:/books*')
    */
@@ -48,7 +101,7 @@ export class CacheService {
     }
     this.#mustReachAll()
     const isMeant = globTest(pattern)
-    this.flights.drop((flight) => isMeant(flight.key))
+    for (const flights of [this.flights, this.#data.flights]) flights.drop((flight) => isMeant(flight.key))
     return (await this.#store?.invalidatePattern(pattern)) ?? 0
   }
 
@@ -58,9 +111,22 @@ export class CacheService {
   }
 
   /** @internal */
-  connect(store: CacheStore, mustReachAll: () => void = () => {}): void {
+  connect(store: CacheStore, log: Logger, mustReachAll: () => void = () => {}): void {
     this.#store = store
+    this.#log = log
     this.#mustReachAll = mustReachAll
+  }
+
+  /** Resolves when no data is being computed. @internal */
+  idle(): Promise<void> {
+    return this.#data.running.idle()
+  }
+
+  /** Aborts computations that remain, waits for them for half of the time, and closes the store. @internal */
+  async close(timeLeft: number): Promise<void> {
+    this.#data.running.abort(new Error('the server closes'))
+    await isInTime(this.idle(), timeLeft / 2, systemClock)
+    await this.#store?.close()
   }
 }
 

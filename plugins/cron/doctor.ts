@@ -3,7 +3,7 @@ import { postgresClock } from '../shared/doctor/postgres.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
-import { isMemoryLock } from './locks/memory.ts'
+import { isMemoryLock } from './locks/lock.ts'
 import type { CronLockSettings, cronOptions } from './options.ts'
 
 type Settings = SettingsOf<typeof cronOptions>

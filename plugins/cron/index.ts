@@ -9,7 +9,7 @@ export type {
   CronPostgresOptions,
   CronRedisClient,
   CronRedisOptions,
-} from './locks/contract.ts'
+} from './locks/lock.ts'
 export type { CronLockOption, CronServiceOptions, CronSource, CronUiOptions } from './options.ts'
 export { cron } from './plugin.ts'
 export * from './public.ts'

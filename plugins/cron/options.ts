@@ -1,20 +1,13 @@
 import { described, type Logger, type Middleware } from '../../kernel/index.ts'
-import { foreignOption } from '../shared/options/foreign-options.ts'
+import { lockTtl } from '../shared/locks/contract.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { addressOption } from '../shared/stores/address.ts'
+import { postgresStore } from '../shared/stores/postgres.ts'
 import { redisOptions, redisPrefix, redisUrl } from '../shared/stores/redis.ts'
 import { sourceList } from '../shared/work/service-classes.ts'
 import type { BaseCronClass } from './jobs/base-cron.ts'
 import type { CronHandle } from './jobs/handle.ts'
 import { timezone } from './jobs/job-options.ts'
-import {
-  type CronLock,
-  type CronPostgresClient,
-  type CronPostgresOptions,
-  type CronRedisClient,
-  type CronRedisOptions,
-  lockTtl,
-} from './locks/contract.ts'
+import type { CronLock, CronPostgresOptions, CronRedisClient, CronRedisOptions } from './locks/lock.ts'
 
 /**
  * The lock through which instances agree on which of them runs a tick: in `redis` or in `postgres`, given as an address or options, or a
@@ -59,18 +52,7 @@ const redisLock = redisOptions({
   prefix: redisPrefix('cron'),
 })
 
-const table = 'a name of lower-case letters, digits and _'
-const postgresMembers = {
-  url: addressOption('postgres'),
-  client: option.having<CronPostgresClient>(['query'], 'a pool of pg'),
-  table: option.name(/^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/, table).default('framework_cron'),
-}
-/** Options of a pool of `pg` that are often misspelt. */
-const ofPool = ['host', 'port', 'user', 'password', 'database', 'connectionString', 'ssl', 'max', 'min', 'Client']
-const postgresLock = option
-  .shape(postgresMembers, foreignOption([...Object.keys(postgresMembers), ...ofPool]))
-  .says('options of a pool of pg')
-  .typed<CronPostgresOptions>()
+const postgresLock = postgresStore('framework_cron')
 
 const ownLock = option.value<CronLock>('a lock', (given) => typeof Object(given).claim === 'function')
 const lockTakes = '{ redis } or { postgres } with an address or options, or a lock ({ claim, renew, release })'
@@ -80,10 +62,7 @@ const storedLock = option
       redisUrl.into((url, place) => redisLock.read({ url }, place)),
       redisLock,
     ),
-    postgres: option.either(
-      addressOption('postgres').into((url, place) => postgresLock.read({ url }, place)),
-      postgresLock,
-    ),
+    postgres: postgresLock,
     ttl: option.int({ min: 1000, max: 3_600_000 }).says('whole milliseconds from 1000 to 3600000').default(lockTtl),
   })
   .into((given, place) => {
@@ -116,8 +95,6 @@ export const cronServiceOptions = option
 
 export type CronSettings = SettingsOf<typeof cronServiceOptions>
 export type CronLockSettings = NonNullable<CronSettings['lock']>
-export type CronRedisSettings = SettingsOf<typeof redisLock>
-export type CronPostgresSettings = SettingsOf<typeof postgresLock>
 
 export const cronUiOptions = option
   .shape({

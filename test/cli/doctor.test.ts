@@ -151,6 +151,7 @@ export const server = new Server({
     metrics: true,
     rateLimit: true,
     session: { secret: '0123456789abcdef', cookie: { secure: false } },
+    locks: true,
     storage: { providers: { files: new MemoryStorageProvider() } },
     websocket: true,
     channels: true,
@@ -175,6 +176,7 @@ export const server = new Server({
       'channels.memory-store',
       'cron.no-lock',
       'graphql.public-schema',
+      'locks.memory-store',
       'metrics.public',
       'mqtt.memory-broker',
       'openapi.public',
@@ -296,6 +298,7 @@ export const server = new Server({
   plugins: {
     session: { secret: '0123456789abcdef', store: { redis: { client: new Redis(redis) } } },
     rateLimit: { store: { redis: { url: redis } } },
+    locks: { store: { redis } },
     cron: { crons: [], lock: { redis: redis + '/1' } },
   },
 })
@@ -310,6 +313,7 @@ server.get('/', () => 'hello')
         'error queues.redis-evicts',
         'warning redis.clock',
         'warning session.redis-evicts',
+        'warning locks.redis-evicts',
         'warning cron.redis-evicts',
         'warning postgres.clock',
       ])

@@ -22,6 +22,7 @@ describe('data in the memory of one process', () => {
   test.each<[string, Plugins, RegExp]>([
     ['sessions', { session: { secret } }, /sessions are kept .* Set session\.store/],
     ['requests are counted', { rateLimit: true }, /requests are counted .* Set rateLimit\.store/],
+    ['locks', { locks: true }, /locks are kept .* Set locks\.store/],
     ['objects', { storage }, /objects are kept .* Give storage\.providers/],
     [
       'sockets of an address',

@@ -31,6 +31,7 @@ const wrong: { readonly [Key in CatalogKey]: readonly [options: object, path: st
   rateLimit: [{ limit: 0 }, 'limit', /a whole number of requests above 0/],
   cookie: [{ defaults: { maxAge: 'long' } }, 'defaults.maxAge', /takes /],
   session: [{ secret: 'x'.repeat(32), rolling: 'yes' }, 'rolling', /true or false/],
+  locks: [{ ttl: 5 }, 'ttl', /whole milliseconds from 1000 to 3600000/],
   storage: [{ default: 5 }, 'default', /takes /],
   mailer: [{ providers: 5 }, 'providers', /takes /],
   json: [{ sizeLimit: 'big' }, 'sizeLimit', /a size like "100kb"/],

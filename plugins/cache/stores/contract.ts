@@ -15,8 +15,15 @@ export type Begun = { readonly fill: Fill } | { readonly entry: Entry }
 /** A place where responses are kept. A store that fails throws `ServiceDown`. */
 export interface CacheStore {
   get(key: string): Entry | undefined | Promise<Entry | undefined>
-  /** Returns the right to compute a response, or the entry that another process has stored; `undefined` while one is computing it. */
-  begin(key: string, tags: readonly string[]): Begun | undefined | Promise<Begun | undefined>
+  /**
+   * Returns the right to compute a response, or the usable entry that another process has stored; `undefined` while one is computing it.
+   * Default: every entry is usable.
+   */
+  begin(
+    key: string,
+    tags: readonly string[],
+    isUsable?: (entry: Entry) => boolean,
+  ): Begun | undefined | Promise<Begun | undefined>
   /** Removes the responses with one of the tags, and discards those being computed; returns the number of removed responses. */
   invalidate(tags: readonly string[]): number | Promise<number>
   /** Does the same for responses whose key matches a pattern. */

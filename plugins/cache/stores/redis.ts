@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Breaker, type BreakerOptions } from '../../shared/stores/breaker.ts'
 import type { OpenRedis } from '../../shared/stores/redis-store.ts'
@@ -8,8 +8,8 @@ import type { CacheStore } from './contract.ts'
 
 /** The scripts, each of which Redis runs without another command in between. They are sent whole, so they have no comments. */
 const scripts = {
-  // KEYS lock, entry, epoch, a version for each tag; ARGV token, milliseconds, whether to look for the entry. Returns the entry if
-  // another process has stored it; otherwise the versions; or nothing while another process has the lock.
+  // KEYS lock, entry, epoch, a version for each tag; ARGV token, milliseconds, the hash of an entry that is of no use. Returns the entry if
+  // another process has stored one; otherwise the versions; or nothing while another process has the lock.
   begin: readFileSync(new URL('./redis/begin.lua', import.meta.url), 'utf8'),
   // KEYS lock, entry, epoch, n versions, n tags; ARGV token, milliseconds, bytes, n, the versions seen at the beginning.
   // Returns 1 when the entry was kept, 0 when the epoch or one of its tags was invalidated meanwhile.
@@ -68,23 +68,23 @@ export function redisStore(
       return bytes === null ? undefined : decodeEntry(bytes)
     },
 
-    async begin(key, tags) {
+    async begin(key, tags, isUsable = () => true) {
       const token = randomUUID()
       const lock = named(`cache-lock:${key}`)
       const keys = [lock, named(key), named('cache-epoch'), ...tags.map((tag) => named(`cache-version:${tag}`))]
       const abandon = () => run(scripts.abandon, [lock], token).catch(() => {})
-      const ask = (looks: 0 | 1) =>
+      const ask = (useless: string) =>
         breaker.run(() =>
-          client.callBuffer('EVAL', scripts.begin, keys.length, ...keys, token, lockTimeout, looks),
+          client.callBuffer('EVAL', scripts.begin, keys.length, ...keys, token, lockTimeout, useless),
         ) as Promise<Buffer | (Buffer | null)[] | null>
       let found: Awaited<ReturnType<typeof ask>>
       try {
-        found = await ask(1)
-        if (Buffer.isBuffer(found)) {
+        found = await ask('')
+        while (Buffer.isBuffer(found)) {
           const entry = decodeEntry(found)
-          if (entry !== undefined) return { entry }
-          // An unreadable entry is computed again, and overwritten.
-          found = await ask(0)
+          if (entry !== undefined && isUsable(entry)) return { entry }
+          // One that is unreadable or too old is computed again, and overwritten, unless it was replaced in this moment.
+          found = await ask(createHash('sha1').update(found).digest('hex'))
         }
       } catch (error) {
         // A frozen Redis would execute the lock command when it continues, and no process would release that lock.

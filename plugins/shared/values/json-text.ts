@@ -23,3 +23,21 @@ export function jsonText(value: unknown, fail: (why: string) => Error): string {
   if (lost === undefined) return text!
   throw fail(`is ${lost}, which JSON cannot represent. Use null or a plain object`)
 }
+
+/** What JSON would change in a value that it can represent, with its place: `NaN at /items/0`, `an object of the kind Date`; `undefined` for nothing. */
+export function changedByJson(value: unknown, path = ''): string | undefined {
+  const at = path === '' ? '' : ` at ${path}`
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${value}${at}`
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
+  if (typeof value !== 'object') return `${value === undefined ? 'undefined' : `a ${typeof value}`}${at}`
+  const isList = Array.isArray(value)
+  if (!isList && !isOptions(value)) return `an object of the kind ${tagOf(value)}${at}`
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return `a toJSON()${at}`
+  for (const [name, one] of Object.entries(value)) {
+    // JSON leaves such a member out, which no one who reads it notices.
+    if (one === undefined && !isList) continue
+    const changed = changedByJson(one, `${path}/${name}`)
+    if (changed !== undefined) return changed
+  }
+  return undefined
+}

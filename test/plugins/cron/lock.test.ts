@@ -168,6 +168,21 @@ describe.skipIf(!hasPostgres)('the lock in Postgres', () => {
   afterAll(() => postgres.stop())
   promises(() => lockOf({ postgres: { url: postgres.url, max: 8 } }))
 
+  test('a table that version 0.1.0 has made is used as it is', async () => {
+    const { default: pg } = await import('pg')
+    const client = new pg.Client({ connectionString: postgres.url })
+    await client.connect()
+    const columns = 'job text primary key, tick bigint, tick_owner text, owner text, until timestamptz'
+    await client.query(`create table earlier (${columns})`)
+    await client.end()
+    const lock = await lockOf({ postgres: { url: postgres.url, table: 'earlier' } })
+    const claim = { job: 'j', tick: 5, owner: 'me', ttl: 1000, exclusive: true } as const
+    expect([await lock.claim(claim), await lock.renew(claim)]).toEqual(['claimed', true])
+    await lock.release(claim)
+    expect(await lock.claim({ ...claim, tick: undefined, owner: 'other' })).toBe('claimed')
+    await lock.close?.()
+  })
+
   test('instances that make the table at the same moment do not fail', async () => {
     const table = 'public.made_together'
     const locks = await Promise.all(Array.from({ length: 8 }, () => lockOf({ postgres: { url: postgres.url, table } })))

@@ -41,6 +41,7 @@ describe.skipIf(!hasRedis)('readiness while Redis is away', () => {
         session: { secret: 'a secret of thirty-two characters', store: { redis: url } },
         websocket: true,
         channels: { store: { redis: { url } } },
+        locks: { store: { redis: { url, timeout: 500 } } },
         queues: { config: { bullmq: { connection: { url }, publishTimeout: 500 } } },
       },
     }
@@ -53,11 +54,11 @@ describe.skipIf(!hasRedis)('readiness while Redis is away', () => {
   ])('%s: the checks name the services, and those with a substitute are degraded', async (how) => {
     const { substituted, needed } = stores()
     const { probe } = probeOf({ ...substituted, ...needed })
-    const ok = all('ok', 'rateLimit', 'cache', 'session', 'channels', 'queues')
+    const ok = all('ok', 'rateLimit', 'cache', 'session', 'locks', 'channels', 'queues')
     await expect.poll(probe, { timeout: 20_000 }).toEqual([200, { status: 'ok', checks: ok }])
     if (how === 'killed') await redis.kill()
     else redis.freeze()
-    const down = { ...all('degraded', 'rateLimit', 'cache'), ...all('error', 'session', 'channels', 'queues') }
+    const down = { ...all('degraded', 'rateLimit', 'cache'), ...all('error', 'session', 'locks', 'channels', 'queues') }
     expect(await probe()).toEqual([503, { status: 'error', checks: down }])
     await redis.restart()
     await expect.poll(probe, { timeout: 20_000 }).toEqual([200, { status: 'ok', checks: ok }])

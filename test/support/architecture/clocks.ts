@@ -3,12 +3,12 @@ import type { Project } from './project.ts'
 
 /** Who asks the clock of the machine by name, and why a clock that a test stops must not stop it. */
 const ofTheMachine: { readonly [path: string]: string } = {
-  'plugins/cache/middleware.ts': 'waits for a lock in Redis, which has a clock of its own',
+  'plugins/cache/service.ts': 'patience with computations, while closing',
+  'plugins/cache/stores/ask.ts': 'waits for a lock in Redis, which has a clock of its own',
   'plugins/channels/buses/redis-presence.ts': 'renews entries in Redis, which has a clock of its own',
   'plugins/channels/rooms.ts': 'waits for Redis to come back',
   'plugins/compression/stream.ts': 'sends what a slow source has written, over a socket',
   'plugins/cron/jobs/job.ts': 'measures',
-  'plugins/cron/locks/guard.ts': 'patience with a store, while closing',
   'plugins/cron/schedule/system-clock.ts': 'is the clock of schedules where no test has one',
   'plugins/cron/service.ts': 'patience with jobs, while closing',
   'plugins/graphql/execution/execute.ts': 'measures',
@@ -16,6 +16,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/inspector/activities.ts': 'measures',
   'plugins/inspector/live.ts': 'paces what it sends to a page',
   'plugins/inspector/replay.ts': 'patience with a response',
+  'plugins/locks/service.ts': 'patience with work under locks, while closing',
   'plugins/log/sink.ts': 'waits for a destination that is slow, while closing',
   'plugins/mailer/mailer.ts': 'patience with emails, while closing',
   'plugins/mailer/provider.ts': 'patience with a mail server',
@@ -35,6 +36,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/shared/development/loop-delay.ts': 'measures',
   'plugins/shared/development/open-telemetry.ts': 'patience with a collector, while closing',
   'plugins/shared/doctor': 'compares the clock of another machine, and has patience with it',
+  'plugins/shared/locks': 'patience with a store, while closing, and the age of rows',
   'plugins/shared/stores': 'patience with Redis',
   'plugins/shared/terminal/lines.ts': 'waits for lines that another process writes',
   'plugins/storage/providers/backend.ts': 'patience with a service',

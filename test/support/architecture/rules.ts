@@ -51,6 +51,7 @@ const rooms = [
   'failures',
   'http',
   'stores',
+  'locks',
   'decorators',
   'development',
   'work',

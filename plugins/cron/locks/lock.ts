@@ -1,3 +1,6 @@
+import type { LockStore } from '../../shared/locks/contract.ts'
+import { memoryLocks } from '../../shared/locks/memory.ts'
+import type { PostgresStoreClient, PostgresStoreOptions } from '../../shared/stores/postgres.ts'
 import type { RedisAddress } from '../../shared/stores/redis.ts'
 
 /** An instance's request to run a tick. */
@@ -46,26 +49,34 @@ export interface CronRedisClient {
   eval(script: string, keys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>
 }
 
-/** An address, or the other options of `new Pool()` of `pg`: `host`, `password`, `ssl` … */
-export interface CronPostgresOptions {
-  /** The address: `postgres://user:password@host/database`. Default `DATABASE_URL`; ignored when `host` is given. */
-  readonly url?: string
-  /** A `pg` pool to use instead; it is not closed. */
-  readonly client?: CronPostgresClient
-  /** The table, created if it is missing. Default `framework_cron`. */
-  readonly table?: string
-  readonly [option: string]: unknown
-}
+/** An address, or the other options of `new Pool()` of `pg`; the table is `framework_cron` by default. */
+export type CronPostgresOptions = PostgresStoreOptions
 
 /** The part of a `pg` pool that is used here. */
-export interface CronPostgresClient {
-  /** Runs a statement with the values of `$1` and so on, and resolves with its `rows`. */
-  query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
+export type CronPostgresClient = PostgresStoreClient
+
+const memoryLockSet = new WeakSet<object>()
+
+/** Whether a lock is not shared with other processes. */
+export const isMemoryLock = (lock: object): boolean => memoryLockSet.has(lock)
+
+/**
+ * Creates a lock within one process, for tests of several services.
+ *
+ * @example
+ * const lock = memoryCronLock()
+ * const services = await Promise.all([CronService.run({ lock }), CronService.run({ lock })])
+ */
+export function memoryCronLock(now?: () => number): CronLock {
+  const lock = lockOf(memoryLocks(now))
+  memoryLockSet.add(lock)
+  return lock
 }
 
-/** A tick further ahead of the lock's own clock than this is refused: it would prevent all earlier ticks from running. */
-export const aheadMs = 60_000
-/** Milliseconds for which the last tick is remembered. */
-export const rememberMs = 40 * 86_400_000
-/** The default `ttl`: milliseconds after which a holder that has not renewed its claim is considered dead. */
-export const lockTtl = 30_000
+/** The lock in a store, where the job is the key. */
+export const lockOf = (store: LockStore): CronLock => ({
+  claim: ({ job, ...claim }) => store.claim({ key: job, ...claim }),
+  renew: ({ job, owner, ttl }) => store.renew({ key: job, owner, ttl }),
+  release: ({ job, owner, ttl }) => store.release({ key: job, owner, ttl }),
+  close: () => store.close?.(),
+})

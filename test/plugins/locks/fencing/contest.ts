@@ -1,0 +1,166 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+import { Chance } from '../../../support/chance.ts'
+
+/** What a contest saw. */
+export interface Contest {
+  readonly seed: number
+  readonly rounds: number
+  /** Times that the lock was acquired. */
+  acquired: number
+  /** Writes that the guarded resource has accepted and refused, the latter because a holder with a higher fence had written. */
+  accepted: number
+  refused: number
+  /** Holders that learned that they had lost the lock. */
+  lost: number
+  /** Processes that received no response in time, such as those that were stopped meanwhile. */
+  unanswered: number
+  killed: number
+  stopped: number
+  /** What must never happen. */
+  readonly violations: string[]
+}
+
+interface Message {
+  readonly id: number
+  readonly what: string
+  readonly fence: number
+}
+
+/** One holder of the lock. */
+interface Visit {
+  readonly by: Holder
+  readonly fence: number
+}
+
+interface Holder {
+  readonly child: ChildProcess
+  /** Until when a visit may be that of a process that was stopped meanwhile. */
+  disturbedUntil: number
+  isDead: boolean
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+const script = join(import.meta.dirname, 'holder.mjs')
+
+/** A resource with a guard: it refuses writes with a fence lower than one that it has seen. */
+class Guarded {
+  readonly seen: Contest
+  #highest = 0
+  readonly #all = new Set<number>()
+  readonly #inside = new Map<number, Visit>()
+  /** Holders that were overtaken although no one had disturbed them; only one whose process was too slow may be, and it learns that. */
+  readonly #overtaken = new Set<number>()
+
+  constructor(seen: Contest) {
+    this.seen = seen
+  }
+
+  take(by: Holder, { what, fence }: Message): boolean {
+    if (what === 'enter') return this.#enter({ by, fence })
+    if (what === 'write') return this.#write(fence)
+    if (what === 'leave') return this.#inside.delete(fence)
+    if (what === 'lost') {
+      this.seen.lost++
+      this.#inside.delete(fence)
+      return this.#overtaken.delete(fence)
+    }
+    if (what === 'unanswered') this.seen.unanswered++
+    else this.seen.violations.push(`a process failed: ${what}`)
+    return false
+  }
+
+  #enter(visit: Visit): boolean {
+    const { by, fence } = visit
+    this.seen.acquired++
+    if (this.#all.has(fence)) this.seen.violations.push(`two holders have the fence ${fence}`)
+    this.#all.add(fence)
+    for (const other of this.#inside.values())
+      if (other.by !== by && !isDisturbed(other.by)) this.#overtaken.add(other.fence)
+    if (fence < this.#highest && !isDisturbed(by)) this.#overtaken.add(fence)
+    this.#inside.set(fence, visit)
+    return this.#write(fence)
+  }
+
+  #write(fence: number): boolean {
+    const isAccepted = fence >= this.#highest
+    this.#highest = Math.max(fence, this.#highest)
+    this.seen[isAccepted ? 'accepted' : 'refused']++
+    return isAccepted
+  }
+
+  forget(by: Holder): void {
+    for (const [fence, visit] of this.#inside) if (visit.by === by) this.#inside.delete(fence)
+  }
+
+  close(): void {
+    for (const fence of this.#overtaken) {
+      this.seen.violations.push(`the holder of ${fence} was overtaken and did not learn that its lock was lost`)
+    }
+  }
+}
+
+const isDisturbed = ({ isDead, disturbedUntil }: Holder) => isDead || performance.now() < disturbedUntil
+
+/**
+ * Lets several processes take one lock and write to a guarded resource, and kills (SIGKILL) or stops (SIGSTOP, then SIGCONT) one of them in
+ * each round, at a random moment. After each round the lock must pass on.
+ */
+export async function contest(store: object, seed: number, rounds: number): Promise<Contest> {
+  const chance = new Chance(seed)
+  const counts = { acquired: 0, accepted: 0, refused: 0, lost: 0, unanswered: 0, killed: 0, stopped: 0 }
+  const seen: Contest = { seed, rounds, ...counts, violations: [] }
+  const guarded = new Guarded(seen)
+  const begin = (): Holder => {
+    const child = fork(script, [JSON.stringify(store), String(1 + chance.below(1e9))], {
+      execArgv: [],
+      stdio: 'inherit',
+    })
+    const holder: Holder = { child, disturbedUntil: 0, isDead: false }
+    child.on('error', () => {})
+    child.on('message', (message: Message) => {
+      if (holder.isDead) return
+      const accepted = guarded.take(holder, message)
+      child.send({ id: message.id, accepted }, () => {})
+    })
+    return holder
+  }
+  const holders = Array.from({ length: 4 }, begin)
+  try {
+    await progress(seen, 4)
+    for (let round = 0; round < rounds; round++) {
+      await pause(chance.below(250))
+      const at = chance.below(holders.length)
+      const holder = holders[at]!
+      if (chance.is(0.4)) {
+        seen.killed++
+        holder.isDead = true
+        holder.child.kill('SIGKILL')
+        guarded.forget(holder)
+        holders[at] = begin()
+      } else {
+        seen.stopped++
+        holder.disturbedUntil = Number.POSITIVE_INFINITY
+        holder.child.kill('SIGSTOP')
+        await pause(chance.is(0.3) ? chance.below(500) : 1_000 + chance.below(1_500))
+        holder.child.kill('SIGCONT')
+        // What it had asked for before may arrive now.
+        holder.disturbedUntil = performance.now() + 3_000
+      }
+      await progress(seen, 1)
+    }
+    // Those that have lost the lock learn it within its ttl.
+    await pause(1_500)
+  } finally {
+    for (const { child } of holders) child.kill('SIGKILL')
+  }
+  guarded.close()
+  return seen
+}
+
+/** Waits until the lock was acquired several times more. */
+async function progress(seen: Contest, more: number): Promise<void> {
+  const enough = seen.acquired + more
+  for (let left = 30_000; left > 0 && seen.acquired < enough; left -= 20) await pause(20)
+  if (seen.acquired < enough) seen.violations.push('no process acquires the lock within 30 s')
+}
