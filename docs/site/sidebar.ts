@@ -33,8 +33,8 @@ export const sidebar: readonly Section[] = [
     title: 'Guides',
     pages: [
       ['docs/guides/README.md', 'All guides'],
-      ...pages('guides', 'testing', 'errors', 'authentication', 'database', 'background-work', 'realtime'),
-      ...pages('guides', 'deployment', 'observability'),
+      ...pages('guides', 'testing', 'errors', 'authentication', 'database', 'background-work'),
+      ...pages('guides', 'durable-workflows', 'realtime', 'deployment', 'observability'),
       ['docs/guides/security.md', 'Security'],
       ...pages('guides', 'performance', 'writing-adapters'),
       ['docs/guides/faq.md', 'Questions'],

@@ -1,0 +1,3 @@
+import { makeServer } from './server.ts'
+
+await makeServer().listen()
