@@ -60,12 +60,7 @@ export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
         })
       }
     }
-    try {
-      load(root.children)
-    } catch (error) {
-      reject(error)
-      return
-    }
+    load(root.children)
     // Three parameters: with fewer, avvio keeps the error to itself.
     boot.ready((error: unknown, _context: unknown, done: Function) => {
       done()

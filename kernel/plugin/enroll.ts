@@ -32,7 +32,7 @@ export function prepare(owner: PluginEntry, given: unknown, options: EnrollOptio
     const first = parent.plugins.get(definition.name)
     if (first !== undefined) throw DuplicatePluginError(definition.name, String(first.site), String(site))
     const isScoped = definition.scoped === true || prefix !== ''
-    const scope = isScoped ? new Scope(definition.name, prefix, parent) : parent
+    const scope = isScoped ? new Scope(definition.name, parent.server, prefix, parent) : parent
     const entry = new PluginEntry(definition, scope, { options: registration.options, settings, site, uncalled })
     entry.provided = definition.provide === undefined ? {} : servicesOf(entry, definition.provide)
     entry.scope.services.provide(entry.provided, entry.name)

@@ -120,10 +120,8 @@ export class PluginEntry {
 
   /** Runs one phase of its life, which diagnostics see: `setup`, or a hook. */
   trace<Result>(phase: string, work: () => Result): Result {
-    return pluginTrace.run(
-      () => ({ server: this.scope.server, plugin: this.name, scope: this.scope.name, phase }),
-      work,
-    )
+    const { server, name: scope } = this.scope
+    return pluginTrace.run(() => ({ server, plugin: this.name, scope, phase }), work)
   }
 
   /** The error for a value that this plugin threw; names the plugin, and a likely cause. */
@@ -151,14 +149,12 @@ export class Scope {
   readonly plugins = new Map<string, PluginEntry>()
   errorHandler: ErrorHandler | undefined
 
-  /** `parent`: the scope around it, or the server of the root scope. */
-  constructor(name: string, prefix: string, parent: Scope | object) {
+  constructor(name: string, server: object, prefix = '', parent?: Scope) {
     this.name = name
-    this.parent = parent instanceof Scope ? parent : undefined
-    this.server = parent instanceof Scope ? parent.server : parent
-    const around = this.parent?.prefix ?? ''
-    this.prefix = prefix === '' ? around : joinPaths(around, prefix)
-    this.services = new ServiceStore(this.parent?.services)
+    this.server = server
+    this.parent = parent
+    this.prefix = parent === undefined ? prefix : prefix === '' ? parent.prefix : joinPaths(parent.prefix, prefix)
+    this.services = new ServiceStore(parent?.services)
   }
 
   /** The names of the scopes from the root to this one, `''` at the root: unique in the server, and the same in every process. */
@@ -211,9 +207,7 @@ export class Scope {
 }
 
 /** The entry at the top of a tree, for registrations on the server itself. */
-export function rootEntry(server: object): PluginEntry {
-  return new PluginEntry({ name: 'root' }, new Scope('root', '', server))
-}
+export const rootEntry = (server: object) => new PluginEntry({ name: 'root' }, new Scope('root', server))
 
 /** `RegisterOptions` for internal use, with the place where the options were written, for messages. */
 export interface EnrollOptions extends RegisterOptions {
