@@ -172,6 +172,8 @@ export class LockService {
     this.#held.set(held, { key, fence, since: new Date(clock.now()) })
     try {
       const result = await work({ signal: call.signal, fence })
+      // In a process that was stopped or blocked, the work may end before the timer that would report the loss.
+      if (lost === undefined && !held.isOurs) onLost()
       if (lost !== undefined) throw lost
       return result
     } finally {

@@ -11,7 +11,7 @@ export const { CronLockLostError } = defineErrors({
     `the lock of the cron job "${job}" was lost while the job ran: this process was blocked for too long, and another instance started the job`,
 })
 
-export const nothingHeld: Held = { release: async () => {} }
+export const nothingHeld: Held = { isOurs: true, release: async () => {} }
 
 const again = 1_000
 /** An instance that cannot reach the lock for this long skips the tick. */

@@ -4,6 +4,8 @@ import type { HeldStore } from './contract.ts'
 
 /** A claim that this process holds. */
 export interface Held {
+  /** Whether no other owner can have it yet, by the clock of this process; it may not have been able to renew it in time. */
+  readonly isOurs: boolean
   release(): Promise<void>
 }
 
@@ -58,6 +60,7 @@ export class LockKeeper<Claim> {
     let timer: Timer | undefined
     let deadline: Timer | undefined
     let renewal: Promise<void> | undefined
+    let until = Number.POSITIVE_INFINITY
     const end = () => {
       isOver = true
       clock.clear(timer)
@@ -68,10 +71,11 @@ export class LockKeeper<Claim> {
       end()
       onLost()
     }
-    const isOurs = (from: number) => {
+    const keepFrom = (from: number) => {
       clock.clear(deadline)
       if (patience === undefined) return
-      const left = Math.max(0, from + patience - clock.monotonic())
+      until = from + patience
+      const left = Math.max(0, until - clock.monotonic())
       deadline = clock.setTimeout(() => {
         this.abandon(claim)
         lose()
@@ -88,13 +92,16 @@ export class LockKeeper<Claim> {
       const renewed = await this.ask(() => this.#store.renew(claim), ttl)
       if (isOver) return
       if (renewed === false) return lose()
-      if (renewed) isOurs(asked)
+      if (renewed) keepFrom(asked)
       renewLater()
     }
     this.#renewals.add(end)
-    isOurs(since)
+    keepFrom(since)
     renewLater()
     return {
+      get isOurs() {
+        return clock.monotonic() < until
+      },
       release: async () => {
         if (isOver) return
         end()
