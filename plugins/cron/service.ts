@@ -22,7 +22,7 @@ import { openWallClock, type WallClock } from './schedule/system-clock.ts'
  * for (const { name, next } of service.jobs()) console.log(name, next)
  * await service.stop()
  */
-export class CronService implements JobRunner {
+export class CronService {
   readonly #settings: CronSettings
   readonly #clock: WallClock | undefined
   #logger: Logger
@@ -33,6 +33,7 @@ export class CronService implements JobRunner {
   /** Those that are given as objects. */
   readonly #listed: readonly Declared[]
   #server: object | undefined
+  readonly #runner: JobRunner
   #unmount: (() => void) | undefined
   #around: JobSurroundings | undefined
   /** Lasts from a start to the following stop. */
@@ -50,6 +51,7 @@ export class CronService implements JobRunner {
     this.#settings = settings
     this.#clock = wall
     this.#logger = settings.logger ?? lineLogger()
+    this.#runner = this.#asRunner()
     this.#listed = settings.jobs.map(({ schedule, handler, options }) => {
       const nameOf = naming(options.name, schedule.text, () => this.#server)
       return {
@@ -75,11 +77,33 @@ export class CronService implements JobRunner {
     return service
   }
 
+  #asRunner(): JobRunner {
+    const serverOf = () => this.#server
+    const jobOf = ({ inScripts }: Declared) => this.#jobs.get(inScripts)
+    return {
+      get server() {
+        return serverOf()
+      },
+      takes: () => true,
+      adopt: (declared) => this.#adopt(declared),
+      drop: (declared) => jobOf(declared)?.stop(),
+      has(declared) {
+        const job = jobOf(declared)
+        return job !== undefined && (job.isScheduled || (serverOf() !== undefined && job.active.count > 0))
+      },
+      // A job that is still running stays on the list until it ends, because closing waits for it.
+      forget: (declared) =>
+        void jobOf(declared)
+          ?.active.idle()
+          .then(() => this.#jobs.delete(declared.inScripts)),
+    }
+  }
+
   /** Makes this the service of a server. @internal */
   mount(server: object, logger: Logger): void {
     this.#logger = logger
     this.#server = server
-    const unmount = servers.mount(server, this)
+    const unmount = servers.mount(server, this.#runner)
     this.#unmount = () => {
       unmount()
       started.forget(server)
@@ -101,7 +125,7 @@ export class CronService implements JobRunner {
     if (this.#starting !== undefined) return this.#starting
     const life = { isHalted: false }
     this.#life = life
-    services.add(this)
+    services.add(this.#runner)
     leaveTo(this)
     this.#opening = this.#startOnce(this.#stopping, life)
     this.#starting = this.#opening.catch(async (error: unknown) => {
@@ -118,7 +142,7 @@ export class CronService implements JobRunner {
     const logger = this.#logger
     const around = {
       ...{ clock: wall, guard: undefined as LockGuard | undefined, logger, timezone, history },
-      ...{ server: this.#server, isElsewhere: (declared: Declared) => isElsewhere(declared, this) },
+      ...{ server: this.#server, isElsewhere: (declared: Declared) => isElsewhere(declared, this.#runner) },
     }
     this.#around = around
     if (lock !== undefined) {
@@ -128,9 +152,9 @@ export class CronService implements JobRunner {
     }
     const jobs = await loadCrons(this.#settings, logger, this.#server)
     if (life.isHalted) return
-    await started.open(this)
+    await started.open(this.#runner)
     if (life.isHalted) return
-    for (const job of [...jobs, ...this.#listed]) this.adopt(job)
+    for (const job of [...jobs, ...this.#listed]) this.#adopt(job)
   }
 
   /**
@@ -161,7 +185,7 @@ export class CronService implements JobRunner {
     }
     for (const job of this.#jobs.values()) job.active.abandon(new Error('the service of the cron jobs has stopped'))
     this.#jobs.clear()
-    if (this.#starting === undefined) services.delete(this)
+    if (this.#starting === undefined) services.delete(this.#runner)
     this.#around = undefined
     around?.clock.close?.()
     await around?.guard?.close()
@@ -176,7 +200,7 @@ export class CronService implements JobRunner {
 
   #halt(): void {
     if (this.#life !== undefined) this.#life.isHalted = true
-    started.leave(this)
+    started.leave(this.#runner)
     const reason = new Error('the cron jobs are stopping')
     for (const job of this.#jobs.values()) {
       job.stop()
@@ -206,7 +230,7 @@ export class CronService implements JobRunner {
 
   /** Those that no other service runs in place of this one, and those that are still running here. */
   get #own(): Job[] {
-    return [...this.#jobs.values()].filter((job) => job.active.count > 0 || !isElsewhere(job.declared, this))
+    return [...this.#jobs.values()].filter((job) => job.active.count > 0 || !isElsewhere(job.declared, this.#runner))
   }
 
   /** Returns every job with its next tick, its last runs and its counts, sorted by name. */
@@ -228,24 +252,7 @@ export class CronService implements JobRunner {
     throw CronNameError(name, `no running job has this name.${didYouMean(name, names)}`)
   }
 
-  /** @internal */
-  get server(): object | undefined {
-    return this.#server
-  }
-
-  /** @internal */
-  has({ inScripts }: Declared): boolean {
-    const job = this.#jobs.get(inScripts)
-    return job !== undefined && (job.isScheduled || (this.#server !== undefined && job.active.count > 0))
-  }
-
-  /** @internal */
-  takes(): boolean {
-    return true
-  }
-
-  /** @internal */
-  adopt(declared: Declared): void {
+  #adopt(declared: Declared): void {
     const around = this.#around!
     const { name, isNamed, options, inScripts } = declared
     if (!isNamed && around.guard !== undefined && options.lock !== false) {
@@ -267,18 +274,6 @@ export class CronService implements JobRunner {
     const job = this.#jobs.get(inScripts) ?? new Job(declared, around)
     this.#jobs.set(inScripts, job)
     job.start()
-  }
-
-  /** @internal */
-  drop({ inScripts }: Declared): void {
-    this.#jobs.get(inScripts)?.stop()
-  }
-
-  /** @internal */
-  forget({ inScripts }: Declared): void {
-    // A job that is still running stays on the list until it ends, because closing waits for it.
-    const job = this.#jobs.get(inScripts)
-    void job?.active.idle().then(() => this.#jobs.delete(inScripts))
   }
 }
 

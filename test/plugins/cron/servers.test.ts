@@ -48,8 +48,8 @@ async function listening(options: object = {}) {
   return made
 }
 
-async function script(options: Parameters<typeof CronService.run>[0] = {}) {
-  const service = await CronService.run({ crons: [], timezone: 'UTC', logger: memoryLogger(), ...options })
+async function script(options: Parameters<typeof CronService.run>[0] = { crons: [] }) {
+  const service = await CronService.run({ timezone: 'UTC', logger: memoryLogger(), ...options })
   close.push(() => service.stop({ timeout: 50 }))
   return service
 }
@@ -271,6 +271,22 @@ describe('what a hook declares', () => {
     ])
   })
 
+  test('what a module declares is reported again when the boot of the server with the plugin has failed', async () => {
+    await declare('* * * * *', { name: 'failed' }).start(() => {})
+    const failing = definePlugin({
+      name: 'failing',
+      setup: () => {
+        throw new Error('no database')
+      },
+    })
+    const { server } = make({ plugins: { cron: true, own: failing() } })
+    await expect(server.ready()).rejects.toThrow('no database')
+    await server.close()
+    const next = make({ plugins: {} })
+    await next.server.ready()
+    expect(next.log.map(({ message }) => message)).toEqual([expect.stringContaining('the cron job "failed"')])
+  })
+
   test('what a module declares is not reported while a server has the plugin, and is when it has closed', async () => {
     await declare('* * * * *', { name: 'served' }).start(() => {})
     const { server } = await listening()
@@ -395,6 +411,24 @@ describe('a script beside servers', () => {
     await clock.advance(minute)
     expect(ends).toHaveLength(3)
     ends[2]!()
+  })
+
+  test('leaves a method whose class it does not know to a server that lists the class', async () => {
+    const clock = takeClock()
+    let runs = 0
+    class Unknown extends BaseCron {
+      @cron('* * * * *', { name: 'of an unknown class' })
+      go() {
+        runs++
+      }
+    }
+    const service = await script({})
+    await clock.advance(minute)
+    expect(names(service.jobs())).toContain('of an unknown class')
+    await listening({ plugins: { cron: { crons: [Unknown] } } })
+    await clock.advance(minute)
+    expect(runs).toBe(2)
+    expect(names(service.jobs())).not.toContain('of an unknown class')
   })
 
   test('that starts later leaves them to the server from the beginning, but not under inject', async () => {
