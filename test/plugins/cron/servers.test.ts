@@ -163,22 +163,6 @@ describe('the same application twice in a process', () => {
     expect(ran.sort()).toEqual(['hook 1', 'hook 2', 'the application', 'the application'])
   })
 
-  test('without a list, both run the classes that were imported', async () => {
-    const clock = takeClock()
-    let runs = 0
-    class Imported extends BaseCron {
-      @cron('* * * * *', { name: 'imported in both' })
-      go() {
-        runs++
-      }
-    }
-    const all = { plugins: { cron: true } }
-    const [first, second] = [await listening(all), await listening(all)]
-    await clock.advance(minute)
-    expect([runs, Imported.name]).toEqual([2, 'Imported'])
-    for (const { jobs } of [first, second]) expect(names(jobs())).toContain('imported in both')
-  })
-
   test('with a lock one of them runs each tick', async () => {
     const clock = takeClock()
     let runs = 0
@@ -411,24 +395,6 @@ describe('a script beside servers', () => {
     await clock.advance(minute)
     expect(ends).toHaveLength(3)
     ends[2]!()
-  })
-
-  test('leaves a method whose class it does not know to a server that lists the class', async () => {
-    const clock = takeClock()
-    let runs = 0
-    class Unknown extends BaseCron {
-      @cron('* * * * *', { name: 'of an unknown class' })
-      go() {
-        runs++
-      }
-    }
-    const service = await script({})
-    await clock.advance(minute)
-    expect(names(service.jobs())).toContain('of an unknown class')
-    await listening({ plugins: { cron: { crons: [Unknown] } } })
-    await clock.advance(minute)
-    expect(runs).toBe(2)
-    expect(names(service.jobs())).not.toContain('of an unknown class')
   })
 
   test('that starts later leaves them to the server from the beginning, but not under inject', async () => {
