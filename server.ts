@@ -61,7 +61,7 @@ export interface ServerOptions extends KernelOptions {
 
 /** Background work. */
 export interface BackgroundOptions {
-  /** Short for the plugin `cron` with the option `crons`: globs of job files, classes, handles. */
+  /** Short for the plugin `cron` with the option `crons`: globs of job files, classes, handles, and jobs `{ schedule, handler, options }`. */
   crons?: readonly CronSource[]
   /** Short for the plugin `queues` with these options: `{ config, run: true }`. */
   queues?: CatalogOptions<'queues'>

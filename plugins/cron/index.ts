@@ -10,6 +10,6 @@ export type {
   CronRedisClient,
   CronRedisOptions,
 } from './locks/lock.ts'
-export type { CronLockOption, CronServiceOptions, CronSource, CronUiOptions } from './options.ts'
+export type { CronJobSource, CronLockOption, CronServiceOptions, CronSource, CronUiOptions } from './options.ts'
 export { cron } from './plugin.ts'
 export * from './public.ts'

@@ -1,12 +1,14 @@
 import { described, type Logger, type Middleware } from '../../kernel/index.ts'
 import { lockTtl } from '../shared/locks/contract.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
+import { type CronPattern, parsePattern } from '../shared/schedule/pattern.ts'
 import { postgresStore } from '../shared/stores/postgres.ts'
 import { redisOptions, redisPrefix, redisUrl } from '../shared/stores/redis.ts'
-import { sourceList } from '../shared/work/service-classes.ts'
+import { sourceOption } from '../shared/work/service-classes.ts'
 import type { BaseCronClass } from './jobs/base-cron.ts'
 import type { CronHandle } from './jobs/handle.ts'
-import { timezone } from './jobs/job-options.ts'
+import { type CronJobOptions, cronJobOptions, timezone } from './jobs/job-options.ts'
+import type { CronHandler } from './jobs/run.ts'
 import type { CronLock, CronPostgresOptions, CronRedisClient, CronRedisOptions } from './locks/lock.ts'
 
 /**
@@ -18,8 +20,18 @@ export type CronLockOption =
   | { readonly postgres: string | CronPostgresOptions; readonly ttl?: number }
   | CronLock
 
-/** Jobs to load at the start: a glob of files, a class, or a handle that was started. */
-export type CronSource = string | BaseCronClass | CronHandle
+/** A job of one server, as an object. */
+export interface CronJobSource {
+  /** The pattern, as of `cron(pattern)`. */
+  readonly schedule: string
+  /** Called at each tick. */
+  readonly handler: CronHandler
+  /** The options, as of `cron(pattern, options)`. */
+  readonly options?: CronJobOptions
+}
+
+/** Jobs to load at the start: a glob of files, a class, a handle that was started, or an object. */
+export type CronSource = string | BaseCronClass | CronHandle | CronJobSource
 
 /** The page that shows the jobs. */
 export interface CronUiOptions {
@@ -31,7 +43,7 @@ export interface CronUiOptions {
 
 /** Options of a service. */
 export interface CronServiceOptions {
-  /** The files and classes with jobs: globs, classes, handles. Default `['src/crons/**\/*.{ts,js}']`, and every imported class. */
+  /** The files and classes with jobs, and jobs of this server: globs, classes, handles, objects. Default `['src/crons/**\/*.{ts,js}']`, and every imported class. */
   crons?: readonly CronSource[]
   /** The time zone of jobs that set none. Default: the zone of the process. */
   timezone?: string
@@ -73,17 +85,53 @@ const storedLock = option
     return given
   })
 
+const patternTakes = 'a pattern such as "0 3 * * *"'
+const schedule = option.custom<string, CronPattern>(patternTakes, (given, place) => {
+  if (typeof given !== 'string') return void place.wrong(given, patternTakes)
+  try {
+    return parsePattern(given)
+  } catch (error) {
+    const { message } = error as Error
+    // Without the code of the error.
+    return void place.problem(`the option "${place.path}": ${message.slice(message.indexOf(': ') + 2)}`)
+  }
+})
+
+const listedJob = option.shape({
+  schedule: schedule.required(),
+  handler: option.fn<CronHandler>('a function of the run').required(),
+  options: cronJobOptions.says('an object such as { name: "cleaning" }'),
+})
+type ListedJob = SettingsOf<typeof listedJob>
+
+type LoadedSource = Exclude<CronSource, CronJobSource>
+const source = option
+  .either(sourceOption<LoadedSource>(''), listedJob)
+  .says(
+    `a glob such as 'src/crons/**/*.js', a class that extends BaseCron, a handle, or { schedule, handler, options }. A function becomes a job by cron('0 3 * * *').start(handler)`,
+  )
+
+const isListed = (one: LoadedSource | ListedJob): one is ListedJob => typeof one === 'object'
+const isLoaded = (one: LoadedSource | ListedJob): one is LoadedSource => !isListed(one)
+
 const service = {
-  crons: sourceList<CronSource>(
-    `a glob such as 'src/crons/**/*.js', a class that extends BaseCron, or a handle. A function becomes a job by cron('0 3 * * *').start(handler)`,
-  ).says("a list of globs ('src/crons/**/*.js'), classes and handles"),
+  crons: option.list(source).says("a list of globs ('src/crons/**/*.js'), classes, handles and { schedule, handler }"),
   timezone,
   lock: option.either(ownLock, storedLock).says(lockTakes),
   history: option.int({ min: 0, max: 10_000 }).default(20),
 }
 
-function withSources<Given extends { readonly crons: readonly CronSource[] | undefined }>(given: Given) {
-  return { ...given, crons: given.crons ?? ['src/crons/**/*.{ts,js}'], isDefaultGlob: given.crons === undefined }
+function withSources<Given extends { readonly crons: readonly (LoadedSource | ListedJob)[] | undefined }>(
+  given: Given,
+) {
+  const { crons } = given
+  return {
+    ...given,
+    crons: crons?.filter(isLoaded) ?? ['src/crons/**/*.{ts,js}'],
+    isDefaultGlob: crons === undefined,
+    /** The jobs that are given as objects. */
+    jobs: crons?.filter(isListed) ?? [],
+  }
 }
 
 const logger = option.having<Logger>(['info', 'warn', 'error', 'child'], 'a logger')

@@ -2,24 +2,25 @@ import { atEachBoot, definePlugin } from '../../kernel/index.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import { cronClasses } from './jobs/base-cron.ts'
-import { declarations, reportStarted } from './jobs/declarations.ts'
+import { isServed, reportStarted, servers } from './jobs/declarations.ts'
 import { isMemoryLock } from './locks/lock.ts'
 import { cronOptions } from './options.ts'
 import { CronService } from './service.ts'
 import { cronUi } from './ui/ui.ts'
 import { work } from './work.ts'
 
-const remedy = 'register the plugin "cron" (background: { crons: […] }), or call CronService.run()'
+const hook = 'register the plugin "cron" (background: { crons: […] })'
+const remedies = { hook, other: `${hook}, or call CronService.run()` }
 
 // Reports jobs that nothing runs, even when servers boot without this plugin.
 atEachBoot((server) => {
-  if (((declarations as unknown as { expected?: Set<object> }).expected?.size ?? 0) > 0) return
-  reportStarted(server.logger, remedy)
-  cronClasses.reportUnserved(server.logger, remedy)
+  if (servers.of(server) !== undefined) return
+  reportStarted(server, server.logger, remedies)
+  if (!isServed()) cronClasses.reportUnserved(server.logger, remedies.other)
 })
 
 /**
- * Runs scheduled jobs while the server listens; needs the package `node-schedule`.
+ * Runs scheduled jobs while the server listens, each server by itself; needs the package `node-schedule`.
  *
  * @example
  * import { cron, Server } from 'framework'
@@ -49,8 +50,7 @@ export const cron = definePlugin({
   setup(ctx, { ui, lock }) {
     const isLocked = lock !== undefined && !isMemoryLock(lock)
     const service = ctx.services.get('cron')
-    service.logTo(ctx.log)
-    declarations.expected.add(service)
+    service.mount(ctx.server, ctx.log)
     if (ui !== false) ctx.register(cronUi(ui))
     if (isLocked) ctx.onListen(() => service.start())
     else {
@@ -60,6 +60,6 @@ export const cron = definePlugin({
       })
     }
     ctx.onDrain(() => service.drain())
-    ctx.onClose(async (timeLeft) => void (await service.stop({ timeout: timeLeft })))
+    ctx.onClose((timeLeft) => service.close(timeLeft))
   },
 })

@@ -1,19 +1,11 @@
 import { clock, didYouMean, isInTime, type Logger, systemClock } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
-import { stopOptions } from '../shared/work/running.ts'
+import { Running, stopOptions } from '../shared/work/running.ts'
 import { nameOf } from '../shared/work/service-classes.ts'
 import { CronNameError } from './failures.ts'
 import { leaveTo, openAlone } from './jobs/alone.ts'
 import { classlessJob, cronClasses, jobsOfClass } from './jobs/base-cron.ts'
-import {
-  type Activity,
-  closeRunner,
-  type Declared,
-  declarations,
-  endJob,
-  type JobRunner,
-  openRunner,
-} from './jobs/declarations.ts'
+import { type Declared, isElsewhere, type JobRunner, naming, servers, services, started } from './jobs/declarations.ts'
 import { handleOf } from './jobs/handle.ts'
 import { Job, type JobSurroundings } from './jobs/job.ts'
 import type { CronJobInfo } from './jobs/run.ts'
@@ -22,7 +14,8 @@ import { type CronServiceOptions, type CronSettings, cronServiceOptions } from '
 import { openWallClock, type WallClock } from './schedule/system-clock.ts'
 
 /**
- * Runs jobs: those of the files and classes that it loads, and those of every handle in the process that was started.
+ * Runs the jobs of one server, or of a script: those of the files and classes that it loads, and those of every handle in the process that was
+ * started. Of several scripts one runs a job at a time, and none while a server runs it.
  *
  * @example
  * const service = await CronService.run({ crons: ['dist/crons/*.js'] })
@@ -33,29 +26,21 @@ export class CronService {
   readonly #settings: CronSettings
   readonly #clock: WallClock | undefined
   #logger: Logger
-  readonly #jobs = new Map<Activity, Job>()
+  /** By the runs in scripts, which identify a job. */
+  readonly #jobs = new Map<Running, Job>()
   /** The last job of each name, which may have ended. */
-  readonly #byName = new Map<string, Activity>()
+  readonly #byName = new Map<string, Declared>()
+  /** Those that are given as objects. */
+  readonly #listed: readonly Declared[]
+  #server: object | undefined
+  readonly #runner: JobRunner
+  #unmount: (() => void) | undefined
   #around: JobSurroundings | undefined
   /** Lasts from a start to the following stop. */
   #life: { isHalted: boolean } | undefined
   #opening: Promise<void> | undefined
   #starting: Promise<void> | undefined
   #stopping: Promise<readonly string[]> | undefined
-  /** The jobs of the classes of which this service has an instance. */
-  #ofClasses: ReadonlyMap<Activity, Declared> = new Map()
-  readonly #runner: JobRunner = {
-    takes: (activity) => this.#declared(activity) !== undefined,
-    adopt: (activity) => this.#adopt(this.#declared(activity)!),
-    drop: (activity) => this.#jobs.get(activity)?.stop(),
-    // A job that is still running stays on the list until it ends, because closing waits for it.
-    forget: (activity) => {
-      const job = this.#jobs.get(activity)
-      void job?.active.idle().then(() => this.#jobs.delete(activity))
-    },
-    refused: (activity, error) =>
-      this.#logger.error({ err: error }, `the cron job "${this.#declared(activity)?.name}" cannot continue here`),
-  }
 
   /** Creates a service that is not started; `settings` are options that a plugin has already parsed, `wall` is a clock of its own. */
   constructor(
@@ -66,6 +51,16 @@ export class CronService {
     this.#settings = settings
     this.#clock = wall
     this.#logger = settings.logger ?? lineLogger()
+    this.#runner = this.#asRunner()
+    this.#listed = settings.jobs.map(({ schedule, handler, options }) => {
+      const nameOf = naming(options.name, schedule.text, () => this.#server)
+      return {
+        get name() {
+          return nameOf()
+        },
+        ...{ isNamed: options.name !== undefined, pattern: schedule, options, handler, inScripts: new Running() },
+      }
+    })
   }
 
   /**
@@ -82,9 +77,47 @@ export class CronService {
     return service
   }
 
-  /** @internal */
-  logTo(logger: Logger): void {
+  #asRunner(): JobRunner {
+    const serverOf = () => this.#server
+    const jobOf = ({ inScripts }: Declared) => this.#jobs.get(inScripts)
+    return {
+      get server() {
+        return serverOf()
+      },
+      takes: () => true,
+      adopt: (declared) => this.#adopt(declared),
+      drop: (declared) => jobOf(declared)?.stop(),
+      has(declared) {
+        const job = jobOf(declared)
+        return job !== undefined && (job.isScheduled || (serverOf() !== undefined && job.active.count > 0))
+      },
+      // A job that is still running stays on the list until it ends, because closing waits for it.
+      forget: (declared) =>
+        void jobOf(declared)
+          ?.active.idle()
+          .then(() => this.#jobs.delete(declared.inScripts)),
+    }
+  }
+
+  /** Makes this the service of a server. @internal */
+  mount(server: object, logger: Logger): void {
     this.#logger = logger
+    this.#server = server
+    const unmount = servers.mount(server, this.#runner)
+    this.#unmount = () => {
+      unmount()
+      started.forget(server)
+      cronClasses.forget(server)
+    }
+  }
+
+  /** Ends what `stop` ends; afterwards this is no longer the service of a server. @internal */
+  async close(timeout: number): Promise<void> {
+    try {
+      await this.stop({ timeout })
+    } finally {
+      this.#unmount?.()
+    }
   }
 
   /** Loads and starts all jobs; a server calls this when it listens. */
@@ -92,7 +125,7 @@ export class CronService {
     if (this.#starting !== undefined) return this.#starting
     const life = { isHalted: false }
     this.#life = life
-    declarations.expected.add(this)
+    services.add(this.#runner)
     leaveTo(this)
     this.#opening = this.#startOnce(this.#stopping, life)
     this.#starting = this.#opening.catch(async (error: unknown) => {
@@ -107,17 +140,21 @@ export class CronService {
     const { timezone, history, lock } = this.#settings
     const wall = this.#clock ?? (await openWallClock())
     const logger = this.#logger
-    const around = { clock: wall, guard: undefined as LockGuard | undefined, logger, timezone, history }
+    const around = {
+      ...{ clock: wall, guard: undefined as LockGuard | undefined, logger, timezone, history },
+      ...{ server: this.#server, isElsewhere: (declared: Declared) => isElsewhere(declared, this.#runner) },
+    }
     this.#around = around
     if (lock !== undefined) {
       const opened = await openLock(lock)
       around.guard = new LockGuard(opened.lock, opened.ttl, logger)
       void around.guard.probe()
     }
-    const jobs = await loadCrons(this.#settings, logger)
+    const jobs = await loadCrons(this.#settings, logger, this.#server)
     if (life.isHalted) return
-    this.#ofClasses = new Map(jobs.map((job) => [job.activity, job]))
-    await openRunner(this.#runner, this.#ofClasses.keys())
+    await started.open(this.#runner)
+    if (life.isHalted) return
+    for (const job of [...jobs, ...this.#listed]) this.#adopt(job)
   }
 
   /**
@@ -127,7 +164,6 @@ export class CronService {
    */
   async stop(options?: { timeout?: number }): Promise<readonly string[]> {
     const { timeout } = stopOptions.parse(options, 'cron.stop')
-    declarations.expected.delete(this)
     if (this.#starting === undefined) return this.#stopping ?? []
     this.#starting = undefined
     this.#halt()
@@ -149,6 +185,7 @@ export class CronService {
     }
     for (const job of this.#jobs.values()) job.active.abandon(new Error('the service of the cron jobs has stopped'))
     this.#jobs.clear()
+    if (this.#starting === undefined) services.delete(this.#runner)
     this.#around = undefined
     around?.clock.close?.()
     await around?.guard?.close()
@@ -163,7 +200,7 @@ export class CronService {
 
   #halt(): void {
     if (this.#life !== undefined) this.#life.isHalted = true
-    closeRunner(this.#runner, this.#ofClasses.keys())
+    started.leave(this.#runner)
     const reason = new Error('the cron jobs are stopping')
     for (const job of this.#jobs.values()) {
       job.stop()
@@ -191,9 +228,14 @@ export class CronService {
     return this.#settings.timezone
   }
 
+  /** Those that no other service runs in place of this one, and those that are still running here. */
+  get #own(): Job[] {
+    return [...this.#jobs.values()].filter((job) => job.active.count > 0 || !isElsewhere(job.declared, this.#runner))
+  }
+
   /** Returns every job with its next tick, its last runs and its counts, sorted by name. */
   jobs(): CronJobInfo[] {
-    return [...this.#jobs.values()].map((job) => job.info).sort((a, b) => (a.name < b.name ? -1 : 1))
+    return this.#own.map((job) => job.info).sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
   /**
@@ -203,39 +245,34 @@ export class CronService {
    * @throws (as a rejection) CronNameError for a name that no job has.
    */
   async trigger(name: string): Promise<boolean> {
-    const job = [...this.#jobs.values()].find((one) => one.declared.name === name)
+    const job = this.#own.find((one) => one.declared.name === name)
     // Stopping waits for jobs that are already running, so new runs must not begin.
     if (job !== undefined) return this.#life?.isHalted ? false : job.trigger()
     const names = this.jobs().map((one) => one.name)
     throw CronNameError(name, `no running job has this name.${didYouMean(name, names)}`)
   }
 
-  /** Returns the declaration that this service runs for a job; `undefined` for a job of a class that it does not have. */
-  #declared(activity: Activity): Declared | undefined {
-    return activity.ofHandle?.() ?? this.#ofClasses.get(activity)
-  }
-
   #adopt(declared: Declared): void {
     const around = this.#around!
-    const { name, isNamed, options, activity } = declared
+    const { name, isNamed, options, inScripts } = declared
     if (!isNamed && around.guard !== undefined && options.lock !== false) {
       throw CronNameError(
         name,
         'a job with a lock needs a name, which is the same in all instances: cron(pattern, { name })',
       )
     }
-    const namesake = this.#byName.get(name)
-    if (namesake !== undefined && namesake !== activity) {
+    const namesake = this.#byName.get(name)?.inScripts
+    if (namesake !== undefined && namesake !== inScripts) {
       if (this.#jobs.get(namesake)?.isScheduled)
         throw CronNameError(
           name,
-          'two cron jobs have this name. Rename one: cron(pattern, { name }); or, if it is started again for each server, destroy() it when its server closes',
+          'two cron jobs of this server have this name. Rename one: cron(pattern, { name }); or, if it is started again for each server, start it in a hook of a plugin, so that it belongs to the server of the hook',
         )
       this.#jobs.delete(namesake)
     }
-    this.#byName.set(name, activity)
-    const job = this.#jobs.get(activity) ?? new Job(declared, around)
-    this.#jobs.set(activity, job)
+    this.#byName.set(name, declared)
+    const job = this.#jobs.get(inScripts) ?? new Job(declared, around)
+    this.#jobs.set(inScripts, job)
     job.start()
   }
 }
@@ -246,7 +283,11 @@ export class CronService {
  *
  * @throws (as a rejection) CronFileError, CronClassError.
  */
-async function loadCrons({ crons, isDefaultGlob: isDefault }: CronSettings, log: Logger): Promise<Declared[]> {
+async function loadCrons(
+  { crons, isDefaultGlob: isDefault }: CronSettings,
+  log: Logger,
+  server: object | undefined,
+): Promise<Declared[]> {
   const jobs: Declared[] = []
   const other = (value: unknown, where: string) => {
     const handle = handleOf(value)
@@ -257,12 +298,9 @@ async function loadCrons({ crons, isDefaultGlob: isDefault }: CronSettings, log:
   await cronClasses.load(
     { sources: crons, isDefault, other },
     {
-      take: (cls) => void jobs.push(...jobsOfClass(cls, log)),
-      takeAlone(method) {
-        const job = classlessJob(method, log, new Set(jobs.map(({ name }) => name)))
-        jobs.push(job)
-        return () => endJob(job.activity)
-      },
+      server,
+      take: (cls) => void jobs.push(...jobsOfClass(cls, log, server)),
+      takeAlone: (method) => void jobs.push(classlessJob(method, log, new Set(jobs.map(({ name }) => name)))),
     },
     log,
   )

@@ -15,6 +15,7 @@ import {
   type Thrown,
 } from 'framework'
 import { cron as cronPlugin } from 'framework/plugins'
+import type { CronJobSource } from 'framework/plugins/cron'
 import type { Equal, Expect } from './expect.ts'
 
 const job = cron('* * * * *', { name: 'j', overlap: 'queue', missed: 'skip', lock: false, timezone: 'UTC' })
@@ -70,6 +71,21 @@ type _run = Expect<Equal<ReturnType<typeof CronService.run>, Promise<CronService
 type _handler = Expect<Equal<CronHandler, (run: CronRun) => unknown>>
 server.services.get('cron').trigger('j')
 new Server({ background: { crons: ['src/jobs/*.ts', Jobs, job] } })
+const listedJob: CronJobSource = { schedule: '* * * * *', handler: async () => {} }
+new Server({
+  background: {
+    crons: [
+      listedJob,
+      {
+        schedule: '* * * * *',
+        handler: (run) => {
+          type _run = Expect<Equal<typeof run, CronRun>>
+        },
+        options: { name: 'j', overlap: 'queue', timeout: 5000 },
+      },
+    ],
+  },
+})
 new Server({ plugins: { cron: { lock: { postgres: { url: 'postgres://x', ssl: true } } } } })
 
 // @ts-expect-error a pattern is text
@@ -88,6 +104,12 @@ new Server({ plugins: { cron: { timeZone: 'UTC' } } })
 new Server({ plugins: { cron: { lock: 'redis' } } })
 // @ts-expect-error no such source
 new Server({ background: { crons: [5] } })
+// @ts-expect-error no handler
+new Server({ background: { crons: [{ schedule: '* * * * *' }] } })
+// @ts-expect-error no such rule
+new Server({ background: { crons: [{ schedule: '* * * * *', handler() {}, options: { overlap: 'drop' } }] } })
+// @ts-expect-error a misspelt member
+new Server({ background: { crons: [{ schedule: '* * * * *', handler() {}, option: {} }] } })
 // @ts-expect-error a class that has no logger
 new Server({ background: { crons: [class {}] } })
 // @ts-expect-error names are read, not written

@@ -57,7 +57,6 @@ export const digests = definePlugin({
     )
 
     ctx.onClose(async () => {
-      job.destroy()
       await handle.unsubscribe()
     })
   },

@@ -2,7 +2,7 @@ import { clock, serverExpected, type Timer } from '../../../kernel/index.ts'
 import { nextTime } from '../../shared/schedule/calendar.ts'
 import { zoneByName } from '../../shared/schedule/zone.ts'
 import { openWallClock, type WallClock } from '../schedule/system-clock.ts'
-import { type Activity, type Declared, declarations } from './declarations.ts'
+import type { Declared } from './declarations.ts'
 
 /** Milliseconds between two looks at the clock, which may be set while a job waits for its first tick. */
 const lookEvery = 30_000
@@ -10,7 +10,7 @@ const lookEvery = 30_000
 /** Whether this process has, or has had, a server or a service: its jobs wait for one. */
 let isOwned = false
 /** Started jobs before their first tick. Their timers keep the process alive, like those of a running job. */
-const waiting = new Map<Activity, Timer>()
+const waiting = new Map<Declared, Timer>()
 let isBegun = false
 let service: AloneService | undefined
 let openService: (by: WallClock) => AloneService
@@ -29,29 +29,30 @@ export function openAlone(open: typeof openService): void {
 serverExpected.then(() => leaveTo(undefined))
 
 /** Called when a job was started: runs the started jobs from the first tick on, if there is no server or service by then. */
-export function awaitTick({ activity, pattern, options }: Declared): void {
-  if (isOwned || isBegun || declarations.expected.size > 0) return
+export function awaitTick(job: Declared): void {
+  if (isOwned || isBegun) return
+  const { pattern, options } = job
   const tick = nextTime(pattern, zoneByName(options.timezone), clock.now())
   if (tick === undefined) return
   const look = () => {
     const left = tick - clock.now()
-    if (left > 0) waiting.set(activity, clock.setTimeout(look, Math.min(left, lookEvery)))
+    if (left > 0) waiting.set(job, clock.setTimeout(look, Math.min(left, lookEvery)))
     else void runFrom(tick)
   }
   look()
 }
 
 /** Called when a job was stopped. */
-export function forgetTick(activity: Activity): void {
-  clock.clear(waiting.get(activity))
-  waiting.delete(activity)
+export function forgetTick(job: Declared): void {
+  clock.clear(waiting.get(job))
+  waiting.delete(job)
 }
 
 /** Called when there is a server, or when a service starts. */
 export function leaveTo(other: object | undefined): void {
   if (other !== undefined && other === service) return
   isOwned = true
-  for (const activity of waiting.keys()) forgetTick(activity)
+  for (const job of waiting.keys()) forgetTick(job)
   // Its ticks end immediately, so that the jobs are free.
   void service?.stop()
   service = undefined
@@ -59,7 +60,7 @@ export function leaveTo(other: object | undefined): void {
 
 async function runFrom(tick: number): Promise<void> {
   isBegun = true
-  for (const activity of waiting.keys()) forgetTick(activity)
+  for (const job of waiting.keys()) forgetTick(job)
   const by = await openWallClock()
   if (isOwned) return
   let isOpening = true

@@ -1,8 +1,9 @@
 import type { CallSite, Logger } from '../../../kernel/index.ts'
 import type { CronPattern } from '../../shared/schedule/pattern.ts'
+import { Running } from '../../shared/work/running.ts'
 import { type ImportedMethod, ServiceClasses } from '../../shared/work/service-classes.ts'
 import { CronClassError, CronFileError } from '../failures.ts'
-import { Activity, type Declared } from './declarations.ts'
+import type { Declared } from './declarations.ts'
 import type { CronJobSettings } from './job-options.ts'
 import type { CronHandler } from './run.ts'
 
@@ -19,7 +20,8 @@ export const cronClasses = new ServiceClasses<BaseCron, CronNote>({
   base: () => BaseCron,
   decorator: '@cron',
   option: 'crons',
-  takes: 'it takes classes that extend BaseCron and have @cron methods, handles of cron(), and globs',
+  takes:
+    'it takes classes that extend BaseCron and have @cron methods, handles of cron(), globs, and { schedule, handler }',
   plural: 'the cron jobs',
   shown: ({ note, label, place }) =>
     `the cron job ${note.options.name === undefined ? '' : `"${note.options.name}" of `}${label} (${place})`,
@@ -31,8 +33,8 @@ export const cronClasses = new ServiceClasses<BaseCron, CronNote>({
 })
 
 /**
- * The base class for `@cron` methods. When the jobs start, the service uses the instance that the application has created, or creates one
- * without arguments.
+ * The base class for `@cron` methods. When the jobs start, each server creates an instance of its own, without arguments. If the application
+ * has created one, all servers use it, or, if a hook of a plugin has, the server of that hook.
  *
  * @example
  * import { BaseCron, cron } from 'framework'
@@ -56,27 +58,28 @@ export abstract class BaseCron {
 /** A class whose methods are jobs. */
 export type BaseCronClass = new () => BaseCron
 
-/** Keyed by class, because a subclass has the same methods with the same notes; by the note alone while the class is unknown. */
-const activities = new WeakMap<object, Map<CronNote, Activity>>()
+/** The runs of methods in scripts. Keyed by class, because a subclass has the same methods with the same notes; by the note alone while the class is unknown. */
+const runs = new WeakMap<object, Map<CronNote, Running>>()
 
-function activityOf(cls: object, note: CronNote): Activity {
-  const ofClass = activities.get(cls) ?? new Map<CronNote, Activity>()
-  activities.set(cls, ofClass)
-  const activity = ofClass.get(note) ?? new Activity()
-  ofClass.set(note, activity)
-  return activity
+function runsOf(cls: object, note: CronNote): Running {
+  const ofClass = runs.get(cls) ?? new Map<CronNote, Running>()
+  runs.set(cls, ofClass)
+  const one = ofClass.get(note) ?? runs.get(note)?.get(note) ?? new Running()
+  if (cls !== note) runs.delete(note)
+  ofClass.set(note, one)
+  return one
 }
 
 // A method in brackets, `['…']() {}`, may have any name.
 const asName = (label: string) => label.replace(/\0|\p{Surrogate}/gu, '\ufffd')
 
 /**
- * Creates an instance of the class and returns its jobs.
+ * Returns the jobs of a class for a server, or for a script: of the instance that the application has created, or of one that is created now.
  *
  * @throws CronClassError
  */
-export function jobsOfClass(cls: BaseCronClass, logger: Logger): Declared[] {
-  const instance = cronClasses.instanceOf(cls, logger) as unknown as Record<PropertyKey, unknown>
+export function jobsOfClass(cls: BaseCronClass, logger: Logger, server: object | undefined): Declared[] {
+  const instance = cronClasses.instanceOf(cls, logger, server) as unknown as Record<PropertyKey, unknown>
   return cronClasses.methodsOf(cls).map(({ name, label, note, index }) => {
     const run = instance[name]
     if (typeof run !== 'function') throw CronClassError(label, 'it is no longer a method')
@@ -85,7 +88,7 @@ export function jobsOfClass(cls: BaseCronClass, logger: Logger): Declared[] {
       ...note,
       name: note.options.name ?? text,
       isNamed: true,
-      activity: activityOf(cls, note),
+      inScripts: runsOf(cls, note),
       handler: run.bind(instance),
     }
   })
@@ -101,5 +104,5 @@ export function classlessJob(method: ImportedMethod<CronNote>, logger: Logger, t
   for (let number = 2; taken.has(text); number++) text = `${plain} #${number}`
   const isNamed = note.options.name !== undefined || text === plain
   const handler: CronHandler = cronClasses.withoutInstance(method, text, logger)
-  return { ...note, name: note.options.name ?? text, isNamed, activity: activityOf(note, note), handler }
+  return { ...note, name: note.options.name ?? text, isNamed, inScripts: runsOf(note, note), handler }
 }

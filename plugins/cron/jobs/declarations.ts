@@ -1,78 +1,105 @@
 import type { CallSite, Logger } from '../../../kernel/index.ts'
 import type { CronPattern } from '../../shared/schedule/pattern.ts'
 import { Declarations, type Runner } from '../../shared/work/declarations.ts'
-import { Running } from '../../shared/work/running.ts'
+import { Mounts } from '../../shared/work/mounts.ts'
+import type { Running } from '../../shared/work/running.ts'
 import type { CronJobSettings } from './job-options.ts'
 import type { CronHandler } from './run.ts'
 
-/**
- * One job of this process with its runs in all services: a service that takes over a job from another one respects the job's `overlap`
- * while the last run in the other service continues.
- */
-export class Activity extends Running {
-  /** Returns the handle's declaration. Only for handles: a method has a declaration in each service, with its own instance. */
-  readonly ofHandle: (() => Declared) | undefined
-
-  constructor(ofHandle?: () => Declared) {
-    super()
-    this.ofHandle = ofHandle
-  }
-}
-
-/** A job declared by a handle or by a method of a class. */
+/** A job declared by a handle, by a method of a class, or by the option `crons`. */
 export interface Declared {
   readonly name: string
   /** Whether the name is the same in other instances of the application. */
   readonly isNamed: boolean
   readonly pattern: CronPattern
   readonly options: CronJobSettings
-  /** Where `cron` was called. */
-  readonly place: CallSite
-  /** The same object for a job throughout this process: services with an instance of the same class share it. */
-  readonly activity: Activity
+  /**
+   * Its runs in scripts: a service that takes over a job from another one respects its `overlap`. The same object for a job throughout this
+   * process, so it also says whether two services have the same job, each with its own instance of a class.
+   */
+  readonly inScripts: Running
   handler: CronHandler
 }
 
+/** The job of a handle. */
+export interface StartedJob extends Declared {
+  /** Where `cron` was called. */
+  readonly place: CallSite
+}
+
 /** A service, as far as it runs jobs. */
-export interface JobRunner extends Runner<Activity> {
-  /** Ends the ticks of a job. */
-  drop(activity: Activity): void
+export interface JobRunner extends Runner<Declared> {
+  /** Whether it waits for the ticks of a job; for a server, also whether the job is still running. */
+  has(declared: Declared): boolean
   /** Removes a job from the list, since it has ended permanently. */
-  forget(activity: Activity): void
+  forget(declared: Declared): void
 }
 
-/** The started jobs of handles, and the jobs of the classes that a runner has: each job runs in one runner. */
-export const declarations = new Declarations<Activity, JobRunner>()
+/** The started jobs of handles: each server runs all of them. */
+export const started = new Declarations<StartedJob, JobRunner>()
 
-/** Opens a runner; `own` are the jobs of the classes of which it has an instance, as other runners may. */
-export async function openRunner(runner: JobRunner, own: Iterable<Activity>): Promise<void> {
-  for (const activity of own) if (!declarations.has(activity)) void declarations.add(activity)
-  await declarations.open(runner)
+/** The servers with jobs. */
+export const servers = new Mounts<JobRunner>('Say which: server.services.cron')
+
+/** The services of servers and scripts from their start until their last run has ended, the oldest first. */
+export const services = new Set<JobRunner>()
+
+/**
+ * Whether another service runs a job in place of this one: an older one of the same server, or of scripts, which are one instance of the
+ * application; and in place of a script any server.
+ */
+export function isElsewhere(declared: Declared, by: JobRunner): boolean {
+  let isOlder = true
+  for (const other of services) {
+    if (other === by) isOlder = false
+    else if ((other.server === by.server ? isOlder : by.server === undefined) && other.has(declared)) return true
+  }
+  return false
 }
 
-/** Closes a runner; its own jobs move to another runner that has the class, or end. */
-export function closeRunner(runner: JobRunner, own: Iterable<Activity>): void {
-  declarations.leave(runner)
-  for (const activity of own) {
-    if (!declarations.runners.some((other) => other.takes(activity))) declarations.remove(activity)
+/** Ends a job in every service. */
+export function endJob(declared: StartedJob): void {
+  void started.remove(declared)
+  for (const service of services) service.forget(declared)
+}
+
+/** Whether a service runs what belongs to no server, or will. */
+export const isServed = (): boolean => servers.size > 0 || services.size > 0
+
+/** Logs each started handle that nothing runs when a server without jobs has booted, once. */
+export function reportStarted(server: object, log: Logger, remedies: { hook: string; other: string }): void {
+  started.reportIdle(
+    ({ name, place }, owner) => {
+      const remedy = owner === undefined ? remedies.other : remedies.hook
+      log.warn(`the cron job "${name}" (${place}) was started, but nothing in this process runs it: ${remedy}`)
+    },
+    (owner) => owner === server || (owner === undefined && !isServed()),
+  )
+}
+
+/** The last numbers of jobs without a name, by pattern: those that belong to all servers, those of one, and the highest of any. */
+const ofAll = new Map<string, number>()
+const ofOne = new WeakMap<object, Map<string, number>>()
+const highest = new Map<string, number>()
+
+/**
+ * Returns a function that names a job: by its pattern; further ones of a server are numbered in the order in which they need a name. `owner`
+ * is the server that it belongs to; two servers have the same names for jobs of their own.
+ */
+export function naming(given: string | undefined, pattern: string, owner: () => object | undefined): () => string {
+  let name = given
+  return () => {
+    name ??= nextName(pattern, owner())
+    return name
   }
 }
 
-export function stopJob(activity: Activity): void {
-  declarations.remove(activity)?.drop(activity)
-}
-
-/** Ends a job in the runner that has it. */
-export function endJob(activity: Activity): void {
-  stopJob(activity)
-  for (const runner of declarations.runners) runner.forget(activity)
-}
-
-/** Logs each started handle that no runner runs, once. */
-export function reportStarted(log: Logger, remedy: string): void {
-  declarations.reportIdle(({ ofHandle }) => {
-    if (ofHandle === undefined) return
-    const { name, place } = ofHandle()
-    log.warn(`the cron job "${name}" (${place}) was started, but nothing in this process runs it: ${remedy}`)
-  })
+function nextName(pattern: string, owner: object | undefined): string {
+  const last = (numbers: Map<string, number>) => numbers.get(pattern) ?? 0
+  const numbers = owner === undefined ? ofAll : (ofOne.get(owner) ?? new Map<string, number>())
+  if (owner !== undefined) ofOne.set(owner, numbers)
+  const number = 1 + (owner === undefined ? last(highest) : Math.max(last(numbers), last(ofAll)))
+  numbers.set(pattern, number)
+  highest.set(pattern, Math.max(number, last(highest)))
+  return number === 1 ? pattern : `${pattern} #${number}`
 }

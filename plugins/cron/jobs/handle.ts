@@ -1,10 +1,12 @@
 import { CallSite } from '../../../kernel/index.ts'
 import { decorator, type MethodMark } from '../../shared/decorators/decorator.ts'
 import { parsePattern } from '../../shared/schedule/pattern.ts'
+import { runningServer } from '../../shared/values/running-server.ts'
+import { Running } from '../../shared/work/running.ts'
 import { CronDestroyedError } from '../failures.ts'
 import { awaitTick, forgetTick } from './alone.ts'
 import { cronClasses } from './base-cron.ts'
-import { Activity, type Declared, declarations, endJob, stopJob } from './declarations.ts'
+import { endJob, naming, type StartedJob, started } from './declarations.ts'
 import { type CronJobOptions, cronJobOptions } from './job-options.ts'
 import type { CronHandler } from './run.ts'
 
@@ -15,16 +17,17 @@ export interface CronHandle extends MethodMark<CronHandler> {
   /** The pattern as given: `0 30 3 * * *`. */
   readonly pattern: string
   /**
-   * Begins the schedule: passes the job to the server or the service of this process, immediately if one is running, otherwise as soon as
-   * one is. In a process that has neither at the first tick of the job, it runs by itself.
+   * Begins the schedule: each server of this process with the plugin runs the job, immediately if it is running, otherwise as soon as it
+   * is, and so does the service of a script. In a process that has neither at the first tick of the job, it runs by itself. A start in a
+   * hook of a plugin is for the server of that hook alone; each server may have one of its own.
    * A stopped job that is started without a handler keeps its previous handler.
    *
-   * @throws (as a rejection) when it is already started; CronDestroyedError; CronNameError for a name that another job has.
+   * @throws (as a rejection) when it is already started; CronDestroyedError; CronNameError for a name that another job of a server has.
    */
   start(handler?: CronHandler): Promise<void>
-  /** Ends the ticks; a run in progress finishes. The job may be started again. */
+  /** Ends the ticks in all servers; a run in progress finishes. The job may be started again. */
   stop(): void
-  /** Stops the job for good: it cannot be started again. */
+  /** Stops the job for good in all servers: it cannot be started again. */
   destroy(): void
 }
 
@@ -32,18 +35,6 @@ const handles = new WeakMap<object, { readonly wasStarted: () => boolean }>()
 
 /** Returns the data of a handle; `undefined` for any other value. */
 export const handleOf = (value: unknown) => handles.get(value as object)
-
-const noop: CronHandler = () => {}
-
-/** The number of jobs without a name, by pattern. */
-const unnamed = new Map<string, number>()
-
-/** Returns the pattern for the first job; further ones are numbered in the order in which they need a name. */
-function nameFor(pattern: string): string {
-  const count = (unnamed.get(pattern) ?? 0) + 1
-  unnamed.set(pattern, count)
-  return count === 1 ? pattern : `${pattern} #${count}`
-}
 
 /**
  * Declares a job: the result has `start(handler)`, and is a decorator for methods of classes that extend `BaseCron`.
@@ -70,62 +61,67 @@ function nameFor(pattern: string): string {
 export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
   const parsed = parsePattern(pattern)
   const options = cronJobOptions.parse(given, 'cron')
-  let name = options.name
   const place = new CallSite()
-  const declared: Declared = {
-    // The name is made when it is first needed: never for a handle that is only used as a decorator.
-    get name() {
-      name ??= nameFor(parsed.text)
-      return name
-    },
-    isNamed: options.name !== undefined,
-    pattern: parsed,
-    options,
-    place,
-    activity: new Activity(() => declared),
-    handler: noop,
-  }
-  let state: 'new' | 'started' | 'stopped' | 'destroyed' = 'new'
+  const owner = runningServer()
+  const nameOf = naming(options.name, parsed.text, () => owner)
+  /** What was started, by the server whose hook has done so. */
+  const starts = new Map<object | undefined, StartedJob>()
+  let isDestroyed = false
   const mark = decorator<CronHandler>({
     name: 'cron',
-    method: (on) => cronClasses.add(on, { pattern: parsed, options: declared.options, place }, place),
+    method: (on) => cronClasses.add(on, { pattern: parsed, options, place }, place),
   })
+
+  const declare = (handler: CronHandler): StartedJob => ({
+    // Never made for a handle that is only used as a decorator.
+    get name() {
+      return nameOf()
+    },
+    ...{ isNamed: options.name !== undefined, pattern: parsed, options, place, inScripts: new Running(), handler },
+  })
+  const isStarted = (server: object | undefined) =>
+    [...starts].some(([of, job]) => started.has(job) && (of === server || of === undefined || server === undefined))
 
   const handle = Object.assign(mark, {
     pattern: parsed.text,
     async start(given?: CronHandler) {
-      const handler = given === undefined && state === 'stopped' ? declared.handler : given
-      if (state === 'destroyed') throw CronDestroyedError(declared.name)
+      const server = runningServer()
+      // Those of servers that have closed.
+      for (const [of, job] of starts) if (of !== server && !started.has(job)) starts.delete(of)
+      const before = starts.get(server)
+      const handler = given === undefined && !isStarted(server) ? before?.handler : given
+      if (isDestroyed) throw CronDestroyedError(nameOf())
       // No prefix with an error code: this exact sentence is the contract.
-      if (state === 'started') throw new Error(`Cron job "${declared.name}" is already started`)
-      if (typeof handler !== 'function')
-        throw new TypeError(`start of the cron job "${declared.name}" takes a function`)
-      const before = { state, handler: declared.handler }
-      declared.handler = handler
-      state = 'started'
+      if (isStarted(server)) throw new Error(`Cron job "${nameOf()}" is already started`)
+      if (typeof handler !== 'function') throw new TypeError(`start of the cron job "${nameOf()}" takes a function`)
+      const job = before ?? declare(handler)
+      const handlerBefore = job.handler
+      job.handler = handler
+      starts.set(server, job)
       try {
-        await declarations.add(declared.activity)
-        awaitTick(declared)
+        await started.add(job, server)
+        awaitTick(job)
       } catch (error) {
-        declared.handler = before.handler
-        if (state === 'started') state = before.state
+        job.handler = handlerBefore
+        if (before === undefined) starts.delete(server)
         throw error
       }
     },
     stop() {
-      if (state !== 'started') return
-      forgetTick(declared.activity)
-      stopJob(declared.activity)
-      state = 'stopped'
+      for (const job of starts.values()) {
+        forgetTick(job)
+        void started.remove(job)
+      }
     },
     destroy() {
-      if (state === 'destroyed') return
-      forgetTick(declared.activity)
-      endJob(declared.activity)
-      state = 'destroyed'
+      isDestroyed = true
+      for (const job of starts.values()) {
+        forgetTick(job)
+        endJob(job)
+      }
     },
   })
-  Object.defineProperty(handle, 'name', { get: () => declared.name })
-  handles.set(handle, { wasStarted: () => state !== 'new' })
+  Object.defineProperty(handle, 'name', { get: nameOf })
+  handles.set(handle, { wasStarted: () => starts.size > 0 || isDestroyed })
   return handle as CronHandle
 }

@@ -20,6 +20,10 @@ export interface JobSurroundings {
   readonly logger: Logger
   readonly timezone: string | undefined
   readonly history: number
+  /** The server whose work it is; a script has none. */
+  readonly server: object | undefined
+  /** Whether another service runs a job in place of this one. */
+  isElsewhere(declared: Declared): boolean
 }
 
 /** A tick this many milliseconds late was missed, rather than just late. */
@@ -65,12 +69,17 @@ export class Job {
     this.declared = declared
     this.#around = around
     this.#zone = zoneByName(this.timezone)
-    this.active = new Running(declared.activity)
+    this.active = new Running(around.server === undefined ? declared.inScripts : undefined)
     this.#logger = applicationLogger(around.logger).child({ job: declared.name })
   }
 
   get timezone(): string | undefined {
     return this.declared.options.timezone ?? this.#around.timezone
+  }
+
+  /** Whether a run is in progress here, or in a script from which a server has taken it over. */
+  get #isBusy(): boolean {
+    return this.active.count > 0 || this.declared.inScripts.count > 0
   }
 
   get isScheduled(): boolean {
@@ -90,7 +99,7 @@ export class Job {
 
   /** Runs the job once, now. Resolves when the run has started; with `false` if the job is already running or may not run. */
   trigger(): Promise<boolean> {
-    if (this.declared.activity.count > 0 && this.declared.options.overlap !== 'allow') return Promise.resolve(false)
+    if (this.#isBusy && this.declared.options.overlap !== 'allow') return Promise.resolve(false)
     return new Promise((resolve) => {
       void this.#serve(undefined, resolve).then(() => resolve(false))
     })
@@ -133,6 +142,7 @@ export class Job {
     const tick = lastTime(this.declared.pattern, this.#zone, due, now)
     this.#plan(tick)
     this.#seen = now
+    if (this.#around.isElsewhere(this.declared)) return
     if (tick !== due) this.#miss(due, tick)
     if (now - tick > lateMs && this.declared.options.missed === 'skip') this.#miss(tick, now)
     else await this.#arrive(tick)
@@ -167,9 +177,8 @@ export class Job {
 
   /** Returns the run, if one begins. */
   #arrive(tick: number): Promise<void> | undefined {
-    const { options, activity } = this.declared
-    const { overlap } = options
-    if (activity.count === 0 || overlap === 'allow') return this.#serve(tick)
+    const { overlap } = this.declared.options
+    if (!this.#isBusy || overlap === 'allow') return this.#serve(tick)
     if (overlap === 'queue' && this.#queued === undefined) this.#queue(tick)
     else this.#skip()
     return undefined
@@ -177,7 +186,8 @@ export class Job {
 
   #queue(tick: number): void {
     this.#queued = tick
-    this.declared.activity.whenIdle(() => {
+    const running = this.active.count > 0 ? this.active : this.declared.inScripts
+    running.whenIdle(() => {
       const queued = this.#queued
       this.#queued = undefined
       if (queued !== undefined) void this.#arrive(queued)
@@ -250,6 +260,7 @@ export class Job {
         timeout: options.timeout,
         what: `the cron job "${name}"`,
         run: () => handler(run),
+        server: this.#around.server,
       },
       () => note({ outcome: 'ok' }),
       (error) => {

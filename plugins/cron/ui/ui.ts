@@ -128,9 +128,13 @@ interface ShownJobs {
   run(name: string): Promise<boolean | undefined>
 }
 
-/** Finds the jobs in this process or in another worker; `scope` distinguishes the services of one server. */
+/** How many pages this process has had: every worker makes its servers in the same order. */
+let pages = 0
+
+/** Finds the jobs in this process or in another worker; `scope` is for people who read the message of a failure. */
 function shownJobs(service: CronService, scope: string): ShownJobs {
-  const topics = { list: `cron jobs ${scope}`, run: `cron run ${scope}` }
+  const page = `${++pages} ${scope}`
+  const topics = { list: `cron jobs ${page}`, run: `cron run ${page}` }
   const own: ShownJobs = {
     list: async () => service.jobs(),
     run: async (name) => (service.jobs().some((job) => job.name === name) ? service.trigger(name) : undefined),

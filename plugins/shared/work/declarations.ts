@@ -123,12 +123,15 @@ export class Declarations<Declared extends object, One extends Runner<Declared> 
     }
   }
 
-  /** Reports the declarations without a runner, each once. */
-  reportIdle(report: (declared: Declared) => void): void {
+  /** Reports the declarations without a runner, each once; `isMeant` selects by the server whose hook has made them. */
+  reportIdle(
+    report: (declared: Declared, owner: object | undefined) => void,
+    isMeant: (owner: object | undefined) => boolean = () => true,
+  ): void {
     for (const [declared, entry] of this.#entries) {
-      if (entry.runners.size > 0 || entry.isReported) continue
+      if (entry.runners.size > 0 || entry.isReported || !isMeant(entry.owner)) continue
       entry.isReported = true
-      report(declared)
+      report(declared, entry.owner)
     }
   }
 }

@@ -456,12 +456,11 @@ describe('a job that goes to the next service', () => {
     expect(runs).toBe(2)
   })
 
-  test('and cannot run there is reported, and closing continues', async () => {
+  test('and cannot run there is an error at its start', async () => {
     const first = await run()
-    const second = await run({ lock: memoryCronLock() })
-    await declare('7 7 7 7 *').start(() => {})
-    await first.service.stop()
-    expect(second.log).toMatchObject([{ level: 'error', fields: { err: { code: 'CronNameError' } } }])
+    await run({ lock: memoryCronLock() })
+    await expect(declare('7 7 7 7 *').start(() => {})).rejects.toMatchObject({ code: 'CronNameError' })
+    expect(first.service.jobs()).toMatchObject([{ state: 'stopped' }])
   })
 })
 

@@ -1,6 +1,3 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { CronService, cron, cronUi, RouteCollection, Server } from 'framework'
 import { cron as cronPlugin } from 'framework/plugins'
 import { testClock } from 'framework/testing'
@@ -117,9 +114,22 @@ describe('jobs run while the server listens', () => {
     [{ crons: 'src' }, 'cron.crons'],
     [{ crons: [''] }, 'cron.crons'],
     [
-      { crons: ['src/*.js', { schedule: '* * * * *', handler() {} }] },
-      `"plugins.cron.crons[1]" is { schedule, handler }; it takes a glob such as 'src/crons/**/*.js', a class that extends BaseCron, or a handle`,
+      { crons: ['src/*.js', 5] },
+      `"plugins.cron.crons[1]" is 5; it takes a glob such as 'src/crons/**/*.js', a class that extends BaseCron, a handle, or { schedule, handler, options }`,
     ],
+    [{ crons: ['src/*.js', { schedule: '* * * * *' }] }, '"plugins.cron.crons[1].handler" is missing'],
+    [{ crons: [{ handler() {} }] }, '"plugins.cron.crons[0].schedule" is missing; it takes a pattern such as'],
+    [{ crons: [{ schedule: 5, handler() {} }] }, '"plugins.cron.crons[0].schedule" is 5; it takes a pattern such as'],
+    [
+      { crons: ['a', 'b', { schedule: '61 * * * *', handler() {} }] },
+      'option "plugins.cron.crons[2].schedule": the cron pattern "61 * * * *" has "61" as minute',
+    ],
+    [{ crons: [{ schedule: '* * * * *', handler: 'go' }] }, '"plugins.cron.crons[0].handler" is a string'],
+    [
+      { crons: [{ schedule: '* * * * *', handler() {}, options: { overlap: 'drop' } }] },
+      '"plugins.cron.crons[0].options.overlap" is "drop"',
+    ],
+    [{ crons: [{ shedule: '* * * * *', handler() {} }] }, '"plugins.cron.crons[0].shedule". Did you mean "schedule"?'],
     [{ timezone: 'Mars/Olympus' }, 'plugins.cron.timezone" is "Mars/Olympus"; it takes a time zone such as'],
     [{ history: -1 }, 'plugins.cron.history" is -1'],
     [{ ui: { path: 'crons' } }, 'plugins.cron.ui.path" is "crons"'],
@@ -144,67 +154,5 @@ describe('jobs run while the server listens', () => {
     expect(() => make({ plugins: [cronPlugin(), cronUi({ path: 'crons' })] })).toThrow(
       /^OPTION: the option "cronUi\.path" is "crons";.* The plugin "cronUi" is registered at/,
     )
-  })
-})
-
-describe('job files', () => {
-  /** A working directory with files. */
-  function folderWith(files: Record<string, string>): string {
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'framework-crons-')))
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(join(folder, path, '..'), { recursive: true })
-      writeFileSync(join(folder, path), text)
-    }
-    const before = process.cwd()
-    process.chdir(folder)
-    stop.push(() => {
-      process.chdir(before)
-      rmSync(folder, { recursive: true, force: true })
-    })
-    return folder
-  }
-  const jobs = globalThis as { testCron?: unknown } // The files are outside of the project and find what they need here.
-  const run = async (options: object = {}) => {
-    const logger = memoryLogger()
-    jobs.testCron = { cron, stop }
-    const service = await CronService.run({ logger, ...options })
-    stop.push(() => service.stop())
-    return { names: service.jobs().map(({ name }) => name), log: logger.entries }
-  }
-  const started = (name: string) =>
-    `const { cron, stop } = globalThis.testCron; export const job = cron('* * * * *', { name: '${name}' }); await job.start(() => {}); stop.push(() => job.destroy())`
-
-  test('those of src/crons are loaded where no others are named, and none need to be there', async () => {
-    folderWith({
-      'src/crons/a.js': started('a'),
-      'src/crons/deep/b.js': started('b'),
-      'src/crons/c.d.ts': 'nonsense',
-      'src/other.js': started('other'),
-    })
-    expect(await run()).toEqual({ names: ['a', 'b'], log: [] })
-    folderWith({})
-    expect((await run()).log).toEqual([])
-  })
-
-  test('globs that match nothing are a warning, a handle without handler too', async () => {
-    folderWith({ 'jobs/x.js': `export const x = globalThis.testCron.cron('* * * * *', { name: 'x' })` })
-    const { names, log } = await run({ crons: ['jobs/*.js', 'nowhere/*.js'] })
-    expect(names).toEqual([])
-    expect(log.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^crons: "nowhere\/\*\.js" matches no file in /),
-      'the cron job "x" has no handler. Call start(handler) on it',
-    ])
-  })
-
-  test.each([
-    ['throws', `throw new Error('no database at import')`, 'no database at import'],
-    ['is not JavaScript', 'export const = 5', ''],
-    ['has a wrong pattern', `globalThis.testCron.cron('61 * * * *')`, 'CRON_PATTERN'],
-  ])('a file that %s fails the start and is named', async (_what, text, why) => {
-    const folder = folderWith({ 'jobs/broken.js': text })
-    await expect(run({ crons: ['jobs/*.js'] })).rejects.toMatchObject({
-      code: 'CronFileError',
-      message: expect.stringContaining(`the job file ${join(folder, 'jobs/broken.js')} cannot be loaded: ${why}`),
-    })
   })
 })

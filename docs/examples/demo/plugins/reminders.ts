@@ -15,6 +15,5 @@ export const reminders = definePlugin({
         for (const { book, member } of late) logger.info({ member }, `"${library.book(book).title}" should come back`)
       }),
     )
-    ctx.onClose(() => reminding.destroy())
   },
 })
