@@ -45,7 +45,8 @@ const sharing = [
       'graphql',
       'helmet',
     ],
-    ...['json', 'log', 'methodOverride', 'openapi', 'overload', 'policy', 'rateLimit', 'requestContext', 'responses'],
+    ...['json', 'log', 'mailer', 'methodOverride', 'mqtt', 'openapi', 'overload', 'policy', 'rateLimit'],
+    ...['requestContext', 'responses'],
     ...[
       'serializer',
       'session',
@@ -62,17 +63,23 @@ const sharing = [
   ].map((plugin) => `test/plugins/${plugin}`),
 ].map((folder) => `${folder}/**/*.test.ts`)
 
-/** Exceptions in these folders, which need a process of their own: they replace modules or timers, load routes into the router of the process, or count what it has. */
+/**
+ * Exceptions in these folders, which need a process of their own: they replace modules or timers, load routes into the router of the process, count
+ * what it has, measure its memory, or declare classes, which every later service of the process takes.
+ */
 const exceptions = [
   'test/kernel/life/shutdown.test.ts',
   'test/kernel/runtime/node/direct.test.ts',
   'test/kernel/runtime/node/message.test.ts',
   'test/plugins/cache/cache.test.ts',
+  'test/plugins/cache/safety.test.ts',
   'test/plugins/contract/runtimes.test.ts',
   'test/plugins/cron/classes.test.ts',
   'test/plugins/cron/clock.test.ts',
   'test/plugins/cron/loading.test.ts',
   'test/plugins/graphql/copies.test.ts',
+  'test/plugins/mqtt/classes.test.ts',
+  'test/plugins/mqtt/servers.test.ts',
   'test/plugins/openapi/demo.test.ts',
   'test/plugins/openapi/missing.test.ts',
   'test/plugins/policy/resource.test.ts',

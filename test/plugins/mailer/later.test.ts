@@ -285,7 +285,7 @@ describe('the plugin', () => {
   test('closes after the queues, whose last jobs may send', async () => {
     const outbox = memoryTransport()
     const orders = memoryQueue<string>('mailer-orders')
-    const hooks = { close: () => {} }
+    const hooks = { close: () => {}, begin: () => {} }
     const closing = new Promise<void>((resolve) => {
       hooks.close = resolve
     })
@@ -301,18 +301,20 @@ describe('the plugin', () => {
       },
     })
     const begun = new Promise<void>((resolve) => {
-      void orders.subscribe(async () => {
-        resolve()
-        await closing
-        await new Promise((next) => setTimeout(next, 50))
-        await server.services.get('mailer').send(mail('order'))
-      })
+      hooks.begin = resolve
+    })
+    const subscribed = orders.subscribe(async () => {
+      hooks.begin()
+      await closing
+      await new Promise((next) => setTimeout(next, 50))
+      await server.services.get('mailer').send(mail('order'))
     })
     await server.listen()
     await orders.publish('a')
     await begun
     await server.close()
     outbox.assertSent({ subject: 'order' })
+    await (await subscribed).unsubscribe()
   })
 
   test('a wrong option fails the registration', () => {

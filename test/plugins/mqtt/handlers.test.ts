@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { MqttService, type MqttServiceOptions, mqtt, setMqttGlobalErrorHandler } from 'framework'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { memoryLogger } from '../../support/kernel.ts'
 
@@ -20,7 +20,9 @@ declare module 'framework' {
 
 const open: { unsubscribe(): Promise<void> }[] = []
 const unhandled: unknown[] = []
-process.on('unhandledRejection', (error) => unhandled.push(error))
+const note = (error: unknown) => void unhandled.push(error)
+process.on('unhandledRejection', note)
+afterAll(() => void process.off('unhandledRejection', note))
 afterEach(async () => {
   await MqttService.disconnect({ timeout: 0 })
   for (const handle of open.splice(0)) await handle.unsubscribe()
