@@ -99,6 +99,7 @@ const exceptions = [
 /** Files for which vite loads the sources: the framework imports TypeScript of theirs, or they replace a module that it imports or load one again. */
 const onSources = [
   'docs/examples/controllers/server.test.ts',
+  'test/docs-examples.test.ts',
   'test/kernel/runtime/node/direct.test.ts',
   'test/kernel/runtime/node/message.test.ts',
   'test/plugins/controllers/files.test.ts',
