@@ -37,7 +37,8 @@ const built: Plugin = {
   async configureVitest({ vitest }) {
     if (vitest.config.watch || vitest.config.changed) return
     modules ??= builtModules()
-    await modules
+    // For the processes of tests: test/support/run/built-hooks.mjs.
+    process.env.FRAMEWORK_TEST_MODULES = await modules
   },
   async resolveId(source, importer, options) {
     const folder = await modules
