@@ -9,8 +9,9 @@ import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { runtimeBinary } from '../../test/runtimes/run.mjs'
 import { type Program, runProgram, startProgram } from '../../test/support/docs/program.ts'
+import { withTypeScript } from '../../test/support/typescript-process.ts'
 
-const command = (name: string) => ['--import', 'tsx', `docs/examples/${name}`]
+const command = (name: string) => [...withTypeScript, `docs/examples/${name}`]
 const started: Program[] = []
 
 async function start(name: string, env: NodeJS.ProcessEnv = {}): Promise<Program> {

@@ -61,28 +61,29 @@ export class Later {
     await this.#queue.drained().catch(() => {})
   }
 
-  /** Starts no more emails. */
+  /** Starts no more emails and reports those that wait, immediately: the time of the close hook is over, and the process may end. */
   stop(): void {
     this.#isStopped = true
     this.#consumer.stop()
+    for (let mail = this.#queue.waiting.take(); mail !== undefined; mail = this.#queue.waiting.take())
+      this.#lose(mail.id, MailClosedError())
   }
 
-  /** Reports the remaining emails, at the very end. */
-  logLost(): void {
-    for (let mail = this.#queue.waiting.take(); mail !== undefined; mail = this.#queue.waiting.take())
-      this.#log().error({ mail: mail.id }, `the email ${mail.id} was not delivered: the mailer closed`)
+  #lose(id: string, error: Error): Outcome {
+    this.#log().error({ mail: id }, `the email ${id} was not delivered: the mailer closed`)
+    return { ok: false, error, final: true }
   }
 
   async #attempt({ id, attempt, send }: Waiting): Promise<Outcome> {
     await this.#pause()
-    if (this.#isStopped) return { ok: false, error: MailClosedError(), final: false }
+    if (this.#isStopped) return this.#lose(id, MailClosedError())
     this.#lastStart = clock.monotonic()
     try {
       await inServer(this.server, send)
       return { ok: true }
     } catch (thrown) {
       const error = thrown as Error
-      if (this.#isStopped) return { ok: false, error, final: false }
+      if (this.#isStopped) return this.#lose(id, error)
       const final = attempt > retries || this.#draining.signal.aborted || isPermanent(error)
       // Servers repeat the addresses that they refuse, which must not appear in a log.
       const fields = { mail: id, reason: withoutAddresses(reasonOf(error)) }

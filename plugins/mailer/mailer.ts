@@ -142,7 +142,6 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
     }
     await within(this.drain(), timeout, late, systemClock)
     await Promise.all(this.#providers.map((provider) => provider.close()))
-    this.#later.logLost()
   }
 
   #senderOf(provider: OpenProvider): MailSender {

@@ -4,7 +4,8 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runtimeBinary } from '../runtimes/run.mjs'
 import { makeProject } from '../support/cli.ts'
-import { freePort, isAlive, started, startServe, until } from '../support/serve.ts'
+import { freePort } from '../support/own-server.ts'
+import { isAlive, started, startServe, until } from '../support/serve.ts'
 
 const runtimes = ['bun', 'deno'] as const
 /** A folder where the runtimes have the names that people type. */

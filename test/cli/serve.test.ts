@@ -6,7 +6,8 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 import { warmUp } from '../../cli/serve/warm.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project } from '../support/cli.ts'
-import { freePort, isAlive, type Serving, started, startServe, until } from '../support/serve.ts'
+import { freePort } from '../support/own-server.ts'
+import { isAlive, type Serving, started, startServe, until } from '../support/serve.ts'
 
 const text = (value: string) => `export const text: string = '${value}'\n`
 const files = {

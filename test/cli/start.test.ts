@@ -6,7 +6,8 @@ import { delimiter, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { runtimeBinary } from '../runtimes/run.mjs'
 import { framework, makeProject, type Project } from '../support/cli.ts'
-import { freePort, isAlive, type Serving, startWorkers, until } from '../support/serve.ts'
+import { freePort } from '../support/own-server.ts'
+import { isAlive, type Serving, startWorkers, until } from '../support/serve.ts'
 
 const projects: Project[] = []
 afterAll(() => {
@@ -34,7 +35,15 @@ server.get('/slow', async () => {
   return who()
 })
 server.get('/exit', () => process.exit(3))
-server.get('/loop', () => { for (;;); })
+server.get('/last', async () => {
+  console.log('the last request')
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  return who()
+})
+server.get('/loop', () => {
+  console.log('in the loop')
+  for (;;);
+})
 await server.listen()
 `
 
@@ -97,7 +106,7 @@ function load(port: number, clients: number) {
 
 test.concurrent('on Node.js: a worker that ends is replaced, and a rolling restart loses no request', async () => {
   const project = makeApplication()
-  const serving = await startWorkers(project, ['--workers', '2', '--stuck-after', '1'])
+  const serving = await startWorkers(project, ['--workers', '2', '--stuck-after', '3'])
   try {
     await serving.says('2 workers listen')
     const [first, second] = await workersOf(serving, 2)
@@ -122,7 +131,7 @@ test.concurrent('on Node.js: a worker that ends is replaced, and a rolling resta
     const [again] = await workersOf(serving, 2)
     expect([again!.leads, again!.pid === first!.pid]).toEqual([false, false])
     await serving.get('/loop')
-    await serving.says('has been unresponsive for 1 s and is killed')
+    await serving.says('has been unresponsive for 3 s and is killed')
     const before = await workersOf(serving, 2)
     // Under load, a version that does not boot leaves those that work, and one that does takes their place.
     const stop = load(serving.port, 6)
@@ -141,10 +150,10 @@ test.concurrent('on Node.js: a worker that ends is replaced, and a rolling resta
     expect(after.filter(({ pid }) => before.some((one) => one.pid === pid))).toEqual([])
     expect(after.map(({ leads }) => leads).sort()).toEqual([false, true])
     // Both close, and requests in progress are answered.
-    const slow = serving.get('/slow')
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    const last = serving.get('/last')
+    await serving.says('the last request')
     expect(await serving.end('SIGTERM')).toEqual({ code: 0, signal: null })
-    expect(await slow).toMatchObject({ of: 2 })
+    expect(await last).toMatchObject({ of: 2 })
     expect(after.some(({ pid }) => isAlive(pid))).toBe(false)
   } finally {
     await serving.end('SIGKILL')
@@ -200,7 +209,7 @@ test.concurrent('workers of a supervisor that was killed end, also in an endless
     await serving.says('2 workers listen')
     const workers = await workersOf(serving, 2)
     void serving.get('/loop')
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await serving.says('in the loop')
     await serving.end('SIGKILL')
     await until('the end of the workers', () => !workers.some(({ pid }) => isAlive(pid)))
   } finally {

@@ -33,13 +33,22 @@ export interface ServerKind {
   removeData(): void
 }
 
-/** A port that was free a moment ago. */
+/** The ports of this process, below those that systems give to connections and to servers that ask for any: from 32768 or 49152 on. */
+const ports = 12_000 + (process.pid % 200) * 100
+let given = 0
+
+/** A port that is free, and that no other test gets: one that the system gives may be taken by any connection until a server binds it. */
 export async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.address() as { port: number }
-  await new Promise((resolve) => probe.close(resolve))
-  return port
+  for (;;) {
+    const port = ports + (given++ % 100)
+    const probe = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false))
+      probe.listen(port, () => resolve(true))
+    })
+    await new Promise((resolve) => probe.close(resolve))
+    if (isFree) return port
+  }
 }
 
 /** Servers of a test file that ends before its `afterAll`, because of an error at its top for example. */

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Project } from './cli.ts'
+import { freePort } from './own-server.ts'
 import { childrenOf, isRunning } from './processes.ts'
 
 /** A development server in a process of its own. */
@@ -35,16 +35,6 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
     if (Date.now() > end) throw new Error(`waited in vain for ${what}\n${detail()}`)
     await new Promise((resolve) => setTimeout(resolve, 40))
   }
-}
-
-/** A port that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Whether a process runs; one that has ended and was not yet reaped does not. */

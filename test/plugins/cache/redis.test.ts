@@ -5,6 +5,7 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Entry as LogEntry, memoryLogger, pause } from '../../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
+import { withTypeScript } from '../../support/typescript-process.ts'
 
 describe.skipIf(!hasRedis)('the cache with provider redis', () => {
   let redis: RedisServer
@@ -41,7 +42,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
   async function startProcess(mode = ''): Promise<{ port: number; child: ChildProcess }> {
     const file = new URL('../fixtures/cache-server.ts', import.meta.url)
     const child = fork(file, [redis.url, mode], {
-      execArgv: ['--import', 'tsx'],
+      execArgv: withTypeScript,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
     children.push(child)

@@ -6,6 +6,7 @@ import { RedisBus } from '../../../plugins/channels/buses/redis.ts'
 import { channels, websocket } from '../../../plugins/index.ts'
 import { type Entry as LogEntry, memoryLogger } from '../../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
+import { withTypeScript } from '../../support/typescript-process.ts'
 
 interface Visitor {
   user: string
@@ -437,7 +438,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
   test('two processes: all messages of both, in one order', async () => {
     const start = async () => {
       const child = fork(new URL('../fixtures/channels-server.ts', import.meta.url), [redis.url], {
-        execArgv: ['--import', 'tsx'],
+        execArgv: withTypeScript,
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       })
       children.push(child)

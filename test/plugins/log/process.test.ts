@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { pause } from '../../support/kernel.ts'
+import { withTypeScript } from '../../support/typescript-process.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 let child: ChildProcessByStdio<null, Readable, Readable> | undefined
 afterEach(() => child?.kill('SIGKILL'))
 
 async function start() {
-  const started = spawn(process.execPath, ['--import', 'tsx', 'test/plugins/fixtures/log-server.ts'], {
+  const started = spawn(process.execPath, [...withTypeScript, 'test/plugins/fixtures/log-server.ts'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -84,7 +85,7 @@ test('importing the framework does not load pino, and logger writes with the def
     logger.debug('not written')
     logger.child({ job: 1 }).warn({ after: loaded() }, 'second')
   `
-  const args = ['--import', 'tsx', '--input-type=module', '-e', script]
+  const args = [...withTypeScript, '--input-type=module', '-e', script]
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root })
   const lines = stdout
     .trimEnd()

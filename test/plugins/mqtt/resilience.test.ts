@@ -13,6 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 import { memoryLogger } from '../../support/kernel.ts'
 import { hasMosquitto, type Mosquitto, startMosquitto } from '../../support/mosquitto.ts'
 import { freePort } from '../../support/own-server.ts'
+import { withTypeScript } from '../../support/typescript-process.ts'
 
 declare module 'framework' {
   interface MqttTopics {
@@ -381,7 +382,7 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
       const will = { topic: 'dies/will', message: { gone: true }, qos: 1 }
       await MqttService.connect({ url: process.argv[1], clean: false, clientId: 'dies', will })
       console.log('ready')`
-    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, broker.url], {
+    const child = spawn(process.execPath, [...withTypeScript, '--input-type=module', '-e', script, broker.url], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     let output = ''

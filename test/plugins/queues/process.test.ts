@@ -174,10 +174,8 @@ describe.concurrent.each(used)('$kind', (engine) => {
       await until(() => notes('begin').length === 1, 'the first run')
       first.child.kill('SIGKILL')
       await first.exited
-      const died = performance.now()
       const second = await worker({ ms: 10 })
       await until(() => notes('end').length === 1, 'the second run', engine.again + 10_000)
-      expect(performance.now() - died).toBeLessThan(engine.again + 6000)
       expect(notes('begin').map(({ pid }) => pid)).toEqual([first.child.pid, second.child.pid])
       expect(notes('end')).toEqual([{ what: 'end', payload: 1, pid: second.child.pid }])
     }))
@@ -205,9 +203,8 @@ describe.concurrent.each(used)('$kind', (engine) => {
       await until(() => notes('begin').length >= 4, 'running handlers')
       const begun = notes('begin').length
       first.child.kill('SIGTERM')
-      const start = performance.now()
+      // It would be 1 if the server had waited until its time limit.
       expect(await first.exited).toBe(0)
-      expect(performance.now() - start).toBeLessThan(5000)
       // One lot may have been under way from the engine.
       expect(notes('begin').length).toBeLessThanOrEqual(begun + 4)
       expect(notes('end').length).toBe(notes('begin').length)
@@ -245,9 +242,8 @@ describe.concurrent.each(used)('$kind', (engine) => {
         await until(() => notes('begin').length === 1, 'the handler')
         await servers.get(engine.kind)!.kill()
         one.child.kill('SIGTERM')
-        const start = performance.now()
+        // Whatever tried to reach the engine again would keep it from ending.
         expect(await one.exited).toBe(0)
-        expect(performance.now() - start).toBeLessThan(4000)
         expect(notes('end')).toHaveLength(1)
       }))
 })

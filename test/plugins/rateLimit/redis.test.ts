@@ -6,6 +6,7 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
+import { withTypeScript } from '../../support/typescript-process.ts'
 
 /** Keeps the event loop busy. */
 function block(ms: number): void {
@@ -216,7 +217,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   })
 
   async function startProcess(url: string, limit: number): Promise<string> {
-    const args = ['--import', 'tsx', 'test/plugins/fixtures/rate-limit-server.ts', url, String(limit)]
+    const args = [...withTypeScript, 'test/plugins/fixtures/rate-limit-server.ts', url, String(limit)]
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] })
     children.push(child)
     let stderr = ''

@@ -18,6 +18,7 @@ import { LocalStorageProvider, Storage } from 'framework'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../support/queues.ts'
 import { badKeys, keysOf } from '../../support/storage.ts'
+import { withTypeScript } from '../../support/typescript-process.ts'
 
 let folder: string
 let root: string
@@ -270,7 +271,7 @@ const writer = (root: string) => `
   }))`
 
 test('a process that is killed in the middle of 100 puts of 5 MB leaves no object in part', async () => {
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', writer(root)], {
+  const child = spawn(process.execPath, [...withTypeScript, '--input-type=module', '-e', writer(root)], {
     cwd: join(import.meta.dirname, '../../..'),
   })
   const exited = new Promise((resolve) => child.once('exit', resolve))

@@ -7,6 +7,7 @@ import { upload } from 'framework/plugins/upload'
 import { afterEach, describe, expect, test } from 'vitest'
 import { sendRaw } from '../../conformance/raw-client.ts'
 import { memoryLogger } from '../../support/kernel.ts'
+import { withTypeScript } from '../../support/typescript-process.ts'
 import { type Form, file, makeUploads, multipart, pause } from '../../support/uploads.ts'
 
 const { makeServer, makeFolder } = makeUploads(afterEach)
@@ -161,7 +162,7 @@ describe('over a socket', () => {
 
 test('200 MB go to disk with less than 64 MB of memory', async () => {
   const script = join(import.meta.dirname, '../../fixtures/upload-memory.ts')
-  const child = spawn(process.execPath, ['--import', 'tsx', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...withTypeScript, script], { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   child.stdout.on('data', (data) => {
     output += data

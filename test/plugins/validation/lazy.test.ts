@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { writerName } from '../../../plugins/responses/writer.ts'
+import { withTypeScript } from '../../support/typescript-process.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
@@ -17,7 +18,7 @@ async function loadedWith(options: string): Promise<string[]> {
     await server.inject({ method: 'POST', url: '/' })
     const names = Object.keys(cache).map((file) => /node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(file)?.[1])
     console.log(JSON.stringify([...new Set(names)].filter((name) => /ajv|stringify/.test(name ?? ''))))`
-  const args = ['--import', 'tsx', '--input-type=module', '-e', script]
+  const args = [...withTypeScript, '--input-type=module', '-e', script]
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root })
   return JSON.parse(stdout) as string[]
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type Ended, root } from '../cli.ts'
+import { withTypeScript } from '../typescript-process.ts'
 import { asLine } from './lines.ts'
 
 /** Runs many commands in one process: a process for each would take longer than the rest of their tests. */
@@ -15,7 +16,7 @@ export function startRunner(more: NodeJS.ProcessEnv = {}): Runner {
   const file = fileURLToPath(new URL('many.mjs', import.meta.url))
   // From the root, where it finds its loader; without the variables of package managers.
   const { npm_config_user_agent: _, NODE_OPTIONS: __, CI: ___, ...env } = process.env
-  const child = spawn(process.execPath, ['--import', 'tsx', file], {
+  const child = spawn(process.execPath, [...withTypeScript, file], {
     cwd: root,
     env: { ...env, ...more },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -82,6 +82,15 @@ describe('the choice of parts', () => {
     expect(vitest).not.toContain('test/architecture.test.ts')
   })
 
+  test('names what no path contains', () => {
+    expect(() => parseArguments(['queues', 'nosuchplugin'])).toThrow(
+      'No test file has "nosuchplugin" in its path. Give a',
+    )
+    expect(() => parseArguments(['test/package.long'])).toThrow('npm run test:long -- test/package.long runs those')
+    expect(() => parseArguments(['--long', 'nowhere'])).toThrow('No long test file has "nowhere"')
+    expect(parseArguments(['./test/package.test.ts:3', '--seed', '1']).vitest).toEqual(['./test/package.test.ts:3'])
+  })
+
   test('is what belongs to a plugin, or what a change touches', () => {
     expect(parseArguments(['queues', 'cron'])).toMatchObject({
       steps: ['runtimes', 'services', 'build', 'tests'],

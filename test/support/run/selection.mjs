@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { globSync } from 'tinyglobby'
 
 /**
  * @typedef {object} Selection
@@ -69,6 +70,7 @@ export function parseArguments(argv) {
     throw new Error('Give either --only, --changed, or file filters: not several of them.')
   if (long && (only.length > 0 || changed))
     throw new Error('The long tests take file filters, and neither --only nor --changed.')
+  checkFilters(filters, long)
   const own = { help, seed, long }
   if (help) return { ...own, steps: [], vitest: [] }
   if (long) return { ...own, steps: ['runtimes', 'services', 'build', 'tests'], vitest: filters }
@@ -78,6 +80,22 @@ export function parseArguments(argv) {
     return { ...own, steps: ['runtimes', 'services', 'build', 'tests'], vitest: ['--changed', '--passWithNoTests'] }
   if (only.length === 0) return { ...own, steps: order, vitest: [] }
   return { ...own, ...select(only) }
+}
+
+/** A misspelt one would be found only after the build, and beside others not at all. @param {string[]} filters @param {boolean} long */
+function checkFilters(filters, long) {
+  if (filters.length === 0) return
+  const files = globSync('{test,docs}/**/*.test.ts', { cwd: root, absolute: true, ignore: '**/node_modules/**' })
+  const isLong = (/** @type {string} */ file) => file.endsWith('.long.test.ts')
+  const own = files.filter((file) => (long ? isLong(file) || file.includes('/conformance/') : !isLong(file)))
+  for (const filter of filters) {
+    const path = filter.replace(/^\.\/|:\d+$/g, '')
+    if (own.some((file) => file.includes(path))) continue
+    const hint = files.some((file) => file.includes(path))
+      ? `${long ? 'npm test' : 'npm run test:long'} -- ${filter} runs those that do.`
+      : 'Give a plugin, such as queues, or a part of a path, such as test/kernel/routing.'
+    throw new Error(`No ${long ? 'long test' : 'test'} file has "${filter}" in its path. ${hint}`)
+  }
 }
 
 /** A plugin's name stands for its folder. @param {string} argument */

@@ -84,7 +84,8 @@ describe('a body', () => {
   test.each<[string, string[]]>([
     ['in one piece', [post('some text')]],
     ['in pieces', [post('some', 9), ' te', 'xt']],
-    ['of which a part is too much', [post('x', 5000), 'x'.repeat(4999)]],
+    // Its rest never comes: the response comes first, and whether the parser would still see the rest is up to the machine.
+    ['that declares too much', [post('x', 5000)]],
   ])('%s leaves a message as its events do', async (_name, data) => {
     const ports = [await serve(echo), await serve(echo, true)]
     const seen = []

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { pause } from '../../../support/kernel.ts'
+import { withTypeScript } from '../../../support/typescript-process.ts'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const script = `
@@ -16,7 +17,7 @@ const script = `
 `
 
 test('a standard error that is closed does not end a server that logs to it', async () => {
-  const args = ['--import', 'tsx', '--input-type=module', '-e', script]
+  const args = [...withTypeScript, '--input-type=module', '-e', script]
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   try {
     let stdout = ''
