@@ -18,12 +18,16 @@ function printRows(page: Page, rows: readonly (readonly [left: string, right: st
   for (const line of columns(rows, page.width - 2)) page.print(`  ${line}`)
 }
 
-/** The output of `framework` alone and `framework list`. */
-export function printCommands(page: Page, groups: readonly CommandGroup[] = []): void {
+/** The output of `framework` alone and `framework list`; of `framework queue` with the commands that begin with that word. */
+export function printCommands(
+  page: Page,
+  groups: readonly CommandGroup[] = [],
+  own: readonly Described[] = ownCommands,
+): void {
   const row = ({ name, description }: Described) => [name, description] as const
   page.print(page.bold(`Usage: ${programName} <command> [options]`))
   page.print('')
-  printRows(page, ownCommands.map(row))
+  printRows(page, own.map(row))
   for (const { heading, commands } of groups) {
     if (commands.length === 0) continue
     page.print('')
@@ -56,10 +60,11 @@ export function printHelp(page: Page, command: Omit<CommandDefinition, 'run'>): 
 
 function flagRow(name: string, flag: CommandFlag): readonly [string, string] {
   const { type, short, value, description = '', default: missing } = flag
+  const many = flag.type === 'string' && flag.multiple === true ? '; may be repeated' : ''
   // A flag that is on can only be turned off.
   if (type === 'boolean') return [missing === true ? `--no-${name}` : spelling(name, short), description]
   const taken = `${spelling(name, short)} <${value ?? type}>`
-  return [taken, missing === undefined ? description : `${description} (default ${String(missing)})`]
+  return [taken, missing === undefined ? `${description}${many}` : `${description} (default ${String(missing)})`]
 }
 
 const spelling = (name: string, short: string | undefined) => `${short === undefined ? '' : `-${short}, `}--${name}`

@@ -1,12 +1,12 @@
 import { inspect } from 'node:util'
 import { nearest } from '../kernel/support/nearest.ts'
 import type { CommandDefinition } from '../plugins/shared/development/command-definition.ts'
-import { CommandFailure, wrongUsage } from './failure.ts'
+import { CommandFailure, quoted, wrongUsage } from './failure.ts'
 import { printCommands, printHelp } from './help.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
 import { manifest, programName } from './package.ts'
 import { enterProject } from './project/project.ts'
-import { type OwnName, ownCommands } from './registry.ts'
+import { groupOf, type OwnName, ownCommands } from './registry.ts'
 import type { OwnCommandBody } from './run/own-command.ts'
 import { sendLogsTo } from './run/standard-output.ts'
 
@@ -30,14 +30,15 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
   return code || 1
 }
 
-async function dispatch([name = '', ...rest]: readonly string[], output: Output): Promise<number> {
+async function dispatch(argv: readonly string[], output: Output): Promise<number> {
+  const [name = '', ...rest] = argv
   if (name === '-v' || name === '--version') {
     output.print(manifest.version)
     return 0
   }
   if (['', '-h', '--help', 'help'].includes(name)) {
     // Some people type `framework help serve`.
-    if (name === 'help' && rest[0] !== undefined) return dispatch([rest[0], '--help'], output)
+    if (name === 'help' && rest[0] !== undefined) return dispatch([...rest, '--help'], output)
     printCommands(output)
     return name === '' ? 2 : 0
   }
@@ -46,6 +47,26 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
     const hint = close === undefined ? `"${programName} --help" lists the commands` : `did you mean ${close}?`
     throw wrongUsage(`there is no ${name} before a command; ${hint}`)
   }
+  const group = groupOf(name)
+  if (group.length === 0) return run(name, rest, output)
+  const [second, ...others] = rest
+  if (second !== undefined && !['-h', '--help'].includes(second))
+    return run(memberOf(group, name, second), others, output)
+  printCommands(output, [], group)
+  return second === undefined ? 2 : 0
+}
+
+/** The command of two words. @throws CommandFailure with the nearest one. */
+function memberOf(group: typeof ownCommands, word: string, second: string): string {
+  const name = `${word} ${second}`
+  const names = group.map((one) => one.name)
+  if (names.some((one) => one === name)) return name
+  const close = nearest(name, names)
+  const hint = close === undefined ? `"${programName} ${word} --help" lists them` : `did you mean "${close}"?`
+  throw wrongUsage(`there is no command ${quoted(name)}; ${hint}`)
+}
+
+async function run(name: string, rest: readonly string[], output: Output): Promise<number> {
   sendLogsTo('stderr')
   const root = isAnywhere(name) ? undefined : enterProject()
   const command = await find(name, output)
@@ -92,6 +113,13 @@ export const load: Readonly<Record<OwnName, () => Promise<OwnCommandBody>>> = {
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   'cron-start': async () => (await import('./commands/background.ts')).cronStart,
   'queue-start': async () => (await import('./commands/background.ts')).queueStart,
+  'queue list': async () => (await import('./commands/queue.ts')).queueList,
+  'queue show': async () => (await import('./commands/queue.ts')).queueShow,
+  'queue retry': async () => (await import('./commands/queue.ts')).queueRetry,
+  'queue remove': async () => (await import('./commands/queue.ts')).queueRemove,
+  'queue empty': async () => (await import('./commands/queue.ts')).queueEmpty,
+  'queue pause': async () => (await import('./commands/queue.ts')).queuePause,
+  'queue resume': async () => (await import('./commands/queue.ts')).queueResume,
   init: async () => (await import('./commands/init.ts')).init,
   'key-generate': async () => (await import('./commands/key-generate.ts')).keyGenerate,
   'generate-controller': async () => (await import('./commands/generate.ts')).generateController,

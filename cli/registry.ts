@@ -10,6 +10,13 @@ const descriptions = {
   doctor: 'Says what is wrong or unwise, and what to do about it',
   'cron-start': 'Runs the scheduled jobs, without HTTP',
   'queue-start': 'Runs the workers of the queues, without HTTP',
+  'queue list': 'Lists the queues, with the numbers of their messages',
+  'queue show': 'Shows the messages of a queue, or one of them',
+  'queue retry': 'Sends failed messages again',
+  'queue remove': 'Removes messages',
+  'queue empty': 'Removes all messages in some states',
+  'queue pause': 'Stops the delivery of messages, in all processes',
+  'queue resume': 'Continues the delivery of messages',
   init: 'Starts a new project',
   'key-generate': 'Generates a key pair or a secret',
   'generate-controller': 'Writes routes, with their schemas and a test',
@@ -32,3 +39,10 @@ export const ownCommands = Object.entries(descriptions).map(([name, description]
   name: name as OwnName,
   description,
 }))
+
+/** The commands of two words that begin with this one: `queue list` of `queue`. */
+export const groupOf = (word: string) => ownCommands.filter(({ name }) => name.startsWith(`${word} `))
+
+/** Whether the framework has a command with this name, or commands that begin with it. */
+export const isOwnName = (name: string): boolean =>
+  ownCommands.some((own) => own.name === name) || groupOf(name).length > 0

@@ -1,11 +1,9 @@
-import { pathToFileURL } from 'node:url'
-import type { Kernel, Registration, Services } from '../../kernel/index.ts'
+import type { Kernel, Services } from '../../kernel/index.ts'
 import type { CronJobInfo } from '../../plugins/cron/index.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
-import { type Application, resolveFrom } from '../application/load.ts'
+import { ensurePlugin } from '../application/plugin.ts'
 import { printTable } from '../columns.ts'
 import { CommandFailure } from '../failure.ts'
-import { packageName } from '../package.ts'
 import { endWithScript } from '../run/orphan.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
@@ -91,30 +89,6 @@ running handlers may take nearly all of the closeTimeout of the server.`,
     service.health().catch((error: Error) => note(`${error.message}. The workers wait until it is available.`))
   },
 )
-
-/**
- * Ensures that the server has a plugin, with defaults if the application has not registered it: jobs and subscribers
- * may be declared anywhere, and the plugin stops them when the server closes.
- *
- * The plugin comes from the application's own copy of the package, because that copy has the declarations.
- */
-async function ensurePlugin({ server, entry, file }: Application, name: 'cron' | 'queues'): Promise<void> {
-  if (server.services.find(name) !== undefined) return
-  const entryPoint = resolveFrom(file, `${packageName}/plugins/${name}`)
-  if (entryPoint === undefined)
-    throw new CommandFailure(`${entry} has no package "${packageName}": install the dependencies of its package.json`)
-  const { [name]: plugin } = (await import(pathToFileURL(entryPoint).href)) as {
-    readonly [plugin: string]: () => Registration
-  }
-  try {
-    server.register(plugin!())
-  } catch (error) {
-    throw new CommandFailure(
-      `${entry} booted its server during the import: add the plugin "${name}" to the server`,
-      error,
-    )
-  }
-}
 
 const signals = { SIGINT: 130, SIGTERM: 143 } as const
 

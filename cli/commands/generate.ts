@@ -1,11 +1,11 @@
 import { safely } from '../../plugins/shared/values/safely.ts'
 import { quoted, refusal, wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
-import { ownCommands } from '../registry.ts'
+import { isOwnName } from '../registry.ts'
 import { onOff, ownCommand, text } from '../run/own-command.ts'
 import { optional } from '../scaffold/environment/variables.ts'
 import { identifier, literal, type Names, namesOf, propertyName } from '../scaffold/names.ts'
-import { importPath } from '../scaffold/place.ts'
+import { importPath, type Place } from '../scaffold/place.ts'
 import { queueKinds, queues } from '../scaffold/queue-kinds.ts'
 import { fromTemplates, generateFlags, scaffold, scaffoldOneOf } from '../scaffold/scaffold.ts'
 
@@ -17,7 +17,7 @@ export const generateCommand = ownCommand({
   flags: generateFlags,
   run(input) {
     const { kebab, pascal } = namesOf(input.arguments.name, 'command')
-    if (ownCommands.some(({ name }) => name === kebab)) {
+    if (isOwnName(kebab)) {
       throw wrongUsage(`"${kebab}" is a command of the framework: choose another name`)
     }
     const values = { kebab, className: `${pascal}Command` }
@@ -114,19 +114,26 @@ function zoneOf(given: string | undefined): string | undefined {
 
 export const generateQueue = ownCommand({
   details: `Writes src/queues/<name>.ts: a queue with a schema that validates and types its messages, and a subscriber; and a test of
-both on a queue in memory.`,
+both on a queue in memory. The configuration names the engine of the queue; without one, it is in memory. With --type, the code
+names the engine, and its own options are available.`,
   arguments: named('The messages of the queue: orders, emails'),
   flags: {
-    type: text(queueKinds.join('|'), 'The engine of the queue', { short: 't', default: 'memory' }),
+    type: text(queueKinds.join('|'), 'The engine, if the code names it', { short: 't' }),
     ...generateFlags,
   },
   async run(input) {
     const { kebab, camel } = namesOf(input.arguments.name, 'queue')
     const name = identifier(camel, 'Queue')
-    return scaffoldOneOf(input, queueKinds, 'queues', (place, kind) => {
-      const values = { kebab, name, factory: `${kind}Queue`, engine: kind === 'memory' ? undefined : kind }
-      return { ...fromTemplates(place, 'queue', kebab, values), packages: queues[kind].packages }
-    })
+    const make = (place: Place, kind?: (typeof queueKinds)[number]) => {
+      const factory = kind === undefined ? 'queue' : `${kind}Queue`
+      const values = { kebab, name, factory, isOpen: kind === undefined, engine: kind === 'memory' ? undefined : kind }
+      return {
+        ...fromTemplates(place, 'queue', kebab, values),
+        packages: kind === undefined ? [] : queues[kind].packages,
+      }
+    }
+    if (input.flags.type === undefined) return scaffold(input, 'queues', make)
+    return scaffoldOneOf(input, queueKinds, 'queues', make)
   },
 })
 

@@ -20,8 +20,8 @@ const valuesOf = (kind: string, kinds: readonly string[]) => ({
 })
 
 export const initQueue = ownCommand({
-  details: `Writes src/queues/config.ts: the connection, from .env or the environment, and a handler of failed attempts. Without --type
-the command asks for it.`,
+  details: `Writes src/queues/config.ts: the engine of the queues that the code makes with queue(), its connection, from .env or the
+environment, and a handler of failed attempts. Without --type the command asks for it.`,
   flags: withKind(queueKinds, 'The engine of the queues'),
   run: (input) =>
     scaffoldOneOf(input, queueKinds, 'queues', (place, kind) => ({

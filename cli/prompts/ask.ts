@@ -1,4 +1,4 @@
-import { inWords, oneOf, wrongUsage } from '../failure.ts'
+import { inWords, oneOf, quoted, wrongUsage } from '../failure.ts'
 import type { Prompts } from './prompts.ts'
 
 /**
@@ -32,8 +32,15 @@ export async function asking<Answer>(ask: (prompts: Prompts) => Promise<Answer>)
   }
 }
 
+/** Whether the user types a name again, before a change that cannot be undone; `false` if the question was cancelled. */
+export async function typesAgain(name: string, change: string): Promise<boolean> {
+  const check = (typed: string) => (typed === name.trim() ? undefined : `That is not ${quoted(name)}. Ctrl+C cancels`)
+  const question = `Type ${quoted(name)} to ${change}`
+  return (await asking((prompts) => prompts.text(question, '', check))) !== undefined
+}
+
 /** The result of a command whose question was cancelled: the exit code of Ctrl+C. */
-export function cancelled(note: (line: string) => void): number {
-  note('\nCancelled: nothing was written.')
+export function cancelled(note: (line: string) => void, change = 'written'): number {
+  note(`\nCancelled: nothing was ${change}.`)
   return 130
 }

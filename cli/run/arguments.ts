@@ -1,5 +1,9 @@
 import { nearest } from '../../kernel/support/nearest.ts'
-import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
+import type {
+  CommandDefinition,
+  CommandFlag,
+  CommandInput,
+} from '../../plugins/shared/development/command-definition.ts'
 import { wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
 
@@ -30,17 +34,23 @@ export async function readArguments(name: string, shape: Shape, argv: readonly s
       places.map(({ name, variadic }, at) => [name, variadic === true ? placed.slice(at) : placed[at]]),
     ),
     flags: Object.fromEntries(
-      flags.map(([flag, { type, default: unset }]) => {
-        const value = values.get(flag) ?? unset ?? (type === 'boolean' ? false : undefined)
+      flags.map(([flag, shape]) => {
+        const { type, default: unset } = shape
+        const missing = type === 'boolean' ? false : isMultiple(shape) ? [] : undefined
+        const value = values.get(flag) ?? unset ?? missing
         return [flag, type === 'number' ? numberOf(`${name}: --${flag}`, value) : value]
       }),
     ),
   }
 }
 
+type Typed = string | boolean | readonly string[] | undefined
+
+const isMultiple = (flag: CommandFlag) => flag.type === 'string' && flag.multiple === true
+
 interface Parsed {
   readonly placed: readonly string[]
-  readonly values: ReadonlyMap<string, string | boolean | undefined>
+  readonly values: ReadonlyMap<string, Typed>
 }
 
 const nothing: Parsed = { placed: [], values: new Map() }
@@ -55,9 +65,11 @@ async function parse(name: string, shape: Shape, argv: readonly string[]): Promi
     placed = Option.Rest()
     constructor() {
       super()
-      for (const [flag, { type, short }] of flags) {
+      for (const [flag, shape] of flags) {
+        const { type, short } = shape
         const spelling = short === undefined ? `--${flag}` : `-${short},--${flag}`
-        const option = type === 'boolean' ? Option.Boolean(spelling) : Option.String(spelling)
+        const taking = () => (isMultiple(shape) ? Option.Array(spelling) : Option.String(spelling))
+        const option = type === 'boolean' ? Option.Boolean(spelling) : taking()
         Object.assign(this, { [`flag ${flag}`]: option })
       }
     }
@@ -67,7 +79,7 @@ async function parse(name: string, shape: Shape, argv: readonly string[]): Promi
   cli.register(Reading)
   try {
     const read = cli.process([name, ...argv]) as unknown as Reading & {
-      readonly [option: string]: string | boolean | undefined
+      readonly [option: string]: Typed
     }
     return { placed: read.placed, values: new Map(flags.map(([flag]) => [flag, read[`flag ${flag}`]])) }
   } catch (error) {

@@ -54,6 +54,9 @@ function faultOfFlags(flags: { readonly [name: string]: CommandFlag }): string |
     if (flag.default !== undefined && typeof flag.default !== flag.type) {
       return `has the flag "${name}" of type ${flag.type} with a default of another type`
     }
+    if ('multiple' in flag && flag.multiple && (flag.type !== 'string' || flag.default !== undefined)) {
+      return `has the flag "${name}" with multiple, which only a string without a default can have`
+    }
     const { short } = flag
     if (short === undefined) continue
     if (!/^[a-z]$/i.test(short)) return `has the flag "${name}" with the short form "${short}", which is not one letter`

@@ -14,7 +14,7 @@ import {
 } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
 import { programName } from '../package.ts'
-import { ownCommands } from '../registry.ts'
+import { isOwnName, ownCommands } from '../registry.ts'
 import { faultOf } from './check.ts'
 
 /** A command with its origin. */
@@ -79,13 +79,12 @@ function unseen(): string {
 
 function withoutDuplicates({ found, problems }: FoundCommands): FoundCommands {
   const placesOf = (name: string) => found.filter(({ command }) => command.name === name).map(({ from }) => from)
-  const isOwn = (name: string) => ownCommands.some((own) => own.name === name)
   const names = [...new Set(found.map(({ command }) => command.name))].filter(
-    (name) => isOwn(name) || placesOf(name).length > 1,
+    (name) => isOwnName(name) || placesOf(name).length > 1,
   )
   const doubled = names.map((name) => {
     const places = placesOf(name)
-    return isOwn(name)
+    return isOwnName(name)
       ? `${places.join(' and ')}: the command "${name}" is already a command of the framework: rename it`
       : `the command "${name}" is in ${places.join(' and in ')}: rename one`
   })

@@ -130,8 +130,9 @@ export class QueueOperator {
     this.#log(by).warn(`the queue "${this.name}" continues`)
   }
 
+  /** Whether the delivery is stopped; `false` for an engine that cannot stop it. */
   isPaused(): Promise<boolean> {
-    return this.#operate((engine) => engine.isPaused(this.name))
+    return this.#ask(async ({ operations }) => (await operations?.isPaused(this.name)) ?? false)
   }
 
   readonly #remove = (engine: QueueOperations, some: readonly string[]) => engine.remove(this.name, some)
@@ -184,7 +185,7 @@ export class QueueOperator {
   }
 }
 
-/** The queue of a name, among those whose engine is configured. */
+/** The queue of a name. */
 export function findQueue<One extends SubscribedQueue>(name: string, all: readonly One[]): One {
   const found = all.filter((one) => one.name === name)
   if (found.length === 1) return found[0]!

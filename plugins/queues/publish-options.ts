@@ -268,7 +268,7 @@ const pgboss = option.shape({ ...portable, ...pgbossTerms }).into((given, place)
     priority: priority === undefined ? undefined : -priority,
     ...{ delay, messageId: known },
   }
-  return settingsOf(given, defined({ ...native, ...terms }))
+  return settingsOf(given, defined({ ...native, ...defined(terms) }))
 })
 
 const sqs = option.shape({ ...portable, ...sqsTerms }).into((given, place): MessageSettings => {
@@ -282,7 +282,7 @@ const sqs = option.shape({ ...portable, ...sqsTerms }).into((given, place): Mess
   if (known !== undefined && known.ttl !== 300_000)
     place.in('id').wrong(known.value, '{ value, ttl: 300000 } in SQS, whose FIFO queues know an id for five minutes')
   const native = { DelaySeconds: seconds(delay), MessageDeduplicationId: known?.value }
-  return settingsOf(given, defined({ ...native, ...terms }), defined({ attempts, backoff: wait }))
+  return settingsOf(given, defined({ ...native, ...defined(terms) }), defined({ attempts, backoff: wait }))
 })
 
 /** The options of each engine of this project; what it cannot have is refused, and never dropped. */

@@ -270,17 +270,22 @@ export class QueueService implements Runner<Subscriber> {
   /**
    * Returns what looks after the messages of one queue: lists them, sends failed ones again, removes them, pauses the queue.
    *
-   * @throws QueueOperationError for a name that no queue of this process has whose engine is configured.
+   * @throws QueueOperationError for a name that no queue of this process has. A queue whose engine is not configured rejects each call.
    */
   of(name: string): QueueOperator {
-    return new QueueOperator(findQueue(name, this.declared()), this.engines)
+    const configured = this.declared()
+    const known = configured.some((queue) => queue.name === name) ? configured : this.resolved()
+    return new QueueOperator(findQueue(name, known), this.engines)
   }
 
   /** The queues whose engine is configured. @internal */
   declared(): DeclaredQueue[] {
-    return allQueues()
-      .map((queue) => this.engines.resolve<DeclaredQueue>(queue))
-      .filter((queue) => this.engines.isConfigured(queue))
+    return this.resolved().filter((queue) => this.engines.isConfigured(queue))
+  }
+
+  /** The queues with their engines, configured or not. @internal */
+  resolved(): DeclaredQueue[] {
+    return allQueues().map((queue) => this.engines.resolve<DeclaredQueue>(queue))
   }
 }
 

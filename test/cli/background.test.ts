@@ -198,6 +198,9 @@ export const server = new Server({ plugins: { store: store() }${options} })
     project = makeProject({
       'store.js': store,
       'server.js': orders(', background: { queues: { config: { bullmq: { connection: process.env.QUEUE } } } }'),
+      'named.js': orders(
+        ", background: { queues: { config: { queues: { default: 'bullmq' }, bullmq: { connection: process.env.QUEUE } } } }",
+      ).replaceAll('bullmqQueue', 'queue'),
       'configured.js': orders(
         '',
         `import { defineQueueConfiguration } from 'framework'\ndefineQueueConfiguration({ bullmq: { connection: process.env.QUEUE, publishTimeout: 500 } })`,
@@ -216,6 +219,7 @@ export const server = new Server()
   describe.runIf(hasRedis)('with a Redis', () => {
     test.each([
       'server.js',
+      'named.js',
       'configured.js',
     ])('%s: the workers work, without listening, and a running one ends', async (entry) => {
       await using redis = await usedRedis()

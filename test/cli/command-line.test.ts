@@ -26,7 +26,7 @@ async function run(argv: readonly string[], env: Record<string, string> = {}, co
   return { code, stdout: stdout.text, stderr: stderr.text }
 }
 
-const own = ['list', 'routes', 'explain', 'plugins', 'cron-start', 'queue-start', 'generate-sdk']
+const own = ['list', 'routes', 'explain', 'plugins', 'cron-start', 'queue-start', 'queue list', 'generate-sdk']
 
 test.each([[['--help']], [['-h']], [['help']]])('%j lists every command', async (argv) => {
   const { code, stdout, stderr } = await run(argv)
@@ -168,6 +168,12 @@ const tools = definePlugin({
       flags: { force: { type: 'boolean' } },
       run: (input) => input.print(JSON.stringify([input.arguments, input.flags.force])),
     },
+    {
+      name: 'label',
+      description: 'Labels',
+      flags: { tag: { type: 'string', short: 't', multiple: true, description: 'A tag' } },
+      run: (input) => input.print(JSON.stringify(input.flags.tag)),
+    },
     { name: 'throw', description: 'x', arguments: [{ name: 'at' }], run({ arguments: { at } }) { throw thrown[at] } },
     { name: 'odd', description: 'x', arguments: [{ name: 'at' }], run: ({ arguments: { at } }) => codes[at] },
     {
@@ -195,6 +201,10 @@ export const server = new Server({ plugins: [tools()] })
     [['remove', 'x'], 0, '[{"from":"x","files":[]},false]\n', ''],
     [['remove'], 2, '', 'remove: <from> is missing\n'],
     [['remove', '--help'], 0, expect.stringContaining('Usage: framework remove <from> [files...] [options]'), ''],
+    [['label', '-t', 'a', '--tag=b', '--tag', 'c'], 0, '["a","b","c"]\n', ''],
+    [['label'], 0, '[]\n', ''],
+    [['label', '--tag'], 2, '', 'label: --tag needs a value\n'],
+    [['label', '--help'], 0, expect.stringMatching(/^ {2}-t, --tag <string> {2}A tag; may be repeated$/m), ''],
     [['add', '1', '2', '3'], 2, '', 'add: "3" is one argument too many\n'],
     [['ad'], 2, '', 'there is no command "ad"; did you mean "add"?\n'],
     [['fail'], 1, '', 'no database\n'],

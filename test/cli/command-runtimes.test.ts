@@ -44,6 +44,16 @@ describe.each(
     expect([explained.code, explained.stderr]).toEqual([1, 'PUT /books is answered with 405: the path has GET\n'])
   })
 
+  test('the queues are listed, and nothing of them runs', async () => {
+    const { code, stdout } = await run('queue', 'list', '--json')
+    expect([code, JSON.parse(stdout)]).toEqual([0, [{ queue: 'emails', kind: 'memory', subscribers: 1 }]])
+    const failed = await run('queue', 'retry', 'email', '--all')
+    expect([failed.code, failed.stderr]).toEqual([
+      1,
+      expect.stringMatching(/there is no queue "email"\. Did you mean "emails"\?\n$/),
+    ])
+  })
+
   test('a command without jobs to run says so', async () => {
     const { code, stderr } = await run('cron-start')
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^src\/server\.ts has no cron jobs/)])

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { askedOneOf } from '../../cli/prompts/ask.ts'
+import { askedOneOf, typesAgain } from '../../cli/prompts/ask.ts'
 
 const kinds = ['s3', 'azure', 'local'] as const
 let stdin: PassThrough & { isTTY?: boolean }
@@ -45,6 +45,23 @@ test.each([
 
 test.each([['\u0003'], ['\u001b']])('%j takes the question back', async (key) => {
   expect(await choose(key)).toBeUndefined()
+})
+
+test('what cannot be undone asks for a name until it is right', async () => {
+  const isSure = typesAgain('orders', 'remove its messages')
+  await vi.waitUntil(() => asked.includes('Type "orders" to remove its messages'))
+  stdin.write('\r')
+  await vi.waitUntil(() => asked.includes('That is not "orders". Ctrl+C cancels'))
+  for (const key of 'orders') stdin.write(key)
+  stdin.write('\r')
+  expect(await isSure).toBe(true)
+})
+
+test('and Ctrl+C takes it back', async () => {
+  const isSure = typesAgain('orders', 'remove its messages')
+  await vi.waitUntil(() => asked.includes('Type "orders"'))
+  stdin.write('\u0003')
+  expect(await isSure).toBe(false)
 })
 
 test('nothing is asked when the kind was typed, where no one can answer, and in CI', async () => {

@@ -293,6 +293,14 @@ describe('a mistake in a command is reported by file, and does not affect the ot
       command("'t'", "flags: { 'no-a': { type: 'boolean' } },"),
       'commands/t-no.js: a command has the flag "no-a"; the prefix "no-" turns another flag off',
     ],
+    't-many.js': [
+      command("'tm'", "flags: { a: { type: 'number', multiple: true } },"),
+      'commands/t-many.js: a command has the flag "a" with multiple, which only a string without a default can have',
+    ],
+    'u-group.js': [
+      command("'queue'"),
+      'commands/u-group.js: the command "queue" is already a command of the framework: rename it',
+    ],
     'u-own.js': [
       command("'routes'"),
       'commands/u-own.js: the command "routes" is already a command of the framework: rename it',

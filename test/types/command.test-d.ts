@@ -100,6 +100,14 @@ defineCommand({
     type _files = Expect<Equal<typeof files, readonly [string, ...string[]]>>
   },
 })
+defineCommand({
+  name: 'label',
+  description: 'Labels',
+  flags: { tag: { type: 'string', multiple: true } },
+  run({ flags: { tag } }) {
+    type _tag = Expect<Equal<typeof tag, readonly string[]>>
+  },
+})
 // @ts-expect-error a default of another type
 defineCommand({ name: 'x', description: 'x', flags: { times: { type: 'number', default: '1' } }, run() {} })
 // @ts-expect-error no exit code
@@ -114,7 +122,7 @@ const plain: CommandDefinition = {
   flags: { b: { type: 'number', default: 1 } },
   run({ arguments: { a }, flags: { b } }) {
     type _a = Expect<Equal<typeof a, string | readonly string[] | undefined>>
-    type _b = Expect<Equal<typeof b, string | number | boolean | undefined>>
+    type _b = Expect<Equal<typeof b, string | number | boolean | readonly string[] | undefined>>
   },
 }
 void plain

@@ -215,7 +215,9 @@ export class BullmqDriver implements QueueDriver<object> {
       await job.moveToDelayed(systemClock.now() + foreignPause, token)
       throw new this.#bullmq.DelayedError()
     }
-    throw final ? Object.assign(new this.#bullmq.UnrecoverableError(error.message), { cause: error }) : error
+    if (!final) throw error
+    // BullMQ keeps the stack for operators, and no cause.
+    throw Object.assign(new this.#bullmq.UnrecoverableError(error.message), { cause: error, stack: error.stack })
   }
 
   async counts(topic: string, signal: AbortSignal): Promise<QueueCounts> {

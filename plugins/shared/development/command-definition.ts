@@ -24,10 +24,11 @@ interface FlagText {
 
 /**
  * One option of a command. Its `type` decides the form: `--name value`, or for a boolean `--name`, and `--no-name` where the `default` is
- * true. Without a default, the option is absent unless it is typed.
+ * true. Without a default, the option is absent unless it is typed. With `multiple` it may be repeated, and its value is a list of strings.
  */
 export type CommandFlag =
-  | (FlagText & { readonly type: 'string'; readonly default?: string })
+  | (FlagText & { readonly type: 'string'; readonly default?: string; readonly multiple?: false })
+  | (FlagText & { readonly type: 'string'; readonly multiple: true; readonly default?: never })
   | (FlagText & { readonly type: 'number'; readonly default?: number })
   | (FlagText & { readonly type: 'boolean'; readonly default?: boolean })
 
@@ -66,16 +67,18 @@ type ArgumentValue<One> = CommandArgument extends One
       ? string
       : string | undefined
 
-/** The flags of a command by name: always present where there is a default, and `false` for a `boolean` that was not given. */
+/** The flags of a command by name: always present where there is a default, `false` for a `boolean` that was not given, a list where they are `multiple`. */
 export type CommandFlags<Flags> = { readonly [Name in keyof Flags]: FlagValue<Flags[Name]> }
 
 type FlagValue<Flag> = Flag extends { readonly type: 'boolean' }
   ? boolean
-  : Flag extends { readonly type: infer Type extends keyof FlagTypes }
-    ? Flag extends { readonly default: string | number }
-      ? FlagTypes[Type]
-      : FlagTypes[Type] | undefined
-    : never
+  : Flag extends { readonly multiple: true }
+    ? readonly string[]
+    : Flag extends { readonly type: infer Type extends keyof FlagTypes }
+      ? Flag extends { readonly default: string | number }
+        ? FlagTypes[Type]
+        : FlagTypes[Type] | undefined
+      : never
 
 interface FlagTypes {
   readonly string: string
