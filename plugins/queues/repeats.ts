@@ -12,7 +12,7 @@ export const tickTtl = 300_000
 const lookEvery = 30_000
 
 /**
- * The messages that a server publishes repeatedly, for engines that cannot. Every process that has asked for a repetition publishes its ticks
+ * The messages that a server publishes repeatedly. No engine does it: each would have times, patterns and an end of its own. Every process that has asked for a repetition publishes its ticks
  * with the same id, so that the engine keeps one of each: no lock is needed, and none can be lost.
  */
 export class Repeats {
