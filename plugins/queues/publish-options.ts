@@ -239,6 +239,9 @@ function refuseBoth(given: object, place: OptionPlace, pairs: readonly (readonly
       place.in(own).wrong(values[own], `nothing beside "${common}", which says the same`)
 }
 
+/** Milliseconds for which FIFO queues of SQS know an id. */
+export const sqsTtl = 300_000
+
 const seconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.ceil(ms / 1000))
 
 /** A longer limit than pg-boss has by itself needs a later expiry. */
@@ -270,7 +273,7 @@ const bullmq = option.shape({ ...portable, ...bullmqTerms }).into((given, place)
     removeOnComplete: true,
     ...(ttl !== undefined && { deduplication: { id: known.value, ttl } }),
   }
-  return settingsOf(given, place, defined({ ...identified, ...rest }))
+  return settingsOf(given, place, defined({ ...identified, ...defined(rest) }))
 })
 
 const pgboss = option.shape({ ...portable, ...pgbossTerms }).into((given, place) => {
@@ -294,31 +297,47 @@ const pgboss = option.shape({ ...portable, ...pgbossTerms }).into((given, place)
   return settingsOf(
     given,
     place,
-    defined({ ...native, ...terms }),
+    defined({ ...terms, ...defined(native) }),
     defined({ backoff: isOfPgboss(wait) ? undefined : wait }),
   )
 })
 
-const sqs = option.shape({ ...portable, ...sqsTerms }).into((given, place) => {
-  refuseBoth(given, place, [
-    ['DelaySeconds', 'delay'],
-    ['MessageDeduplicationId', 'id'],
-  ])
-  const { timeout: _, expireIn: __, repeat: ___, attempts, backoff: wait, delay, priority, id: known, ...terms } = given
-  if (priority !== undefined) place.in('priority').wrong(priority, 'nothing: SQS has no priorities')
-  if (delay !== undefined && delay > 900_000) place.in('delay').wrong(delay, 'up to 900000 milliseconds in SQS')
-  if (known !== undefined && known.ttl !== 300_000)
-    place.in('id').wrong(known.value, '{ value, ttl: 300000 } in SQS, whose FIFO queues know an id for five minutes')
-  const native = { DelaySeconds: seconds(delay), MessageDeduplicationId: known?.value }
-  return settingsOf(given, place, defined({ ...native, ...terms }), defined({ attempts, backoff: wait }))
-})
+/** FIFO queues alone know ids, and so the ticks of a repetition. */
+const sqs = (isFifo: boolean) =>
+  option.shape({ ...portable, ...sqsTerms }).into((given, place) => {
+    refuseBoth(given, place, [
+      ['DelaySeconds', 'delay'],
+      ['MessageDeduplicationId', 'id'],
+    ])
+    const {
+      timeout: _,
+      expireIn: __,
+      repeat: again,
+      attempts,
+      backoff: wait,
+      delay,
+      priority,
+      id: known,
+      ...terms
+    } = given
+    if (priority !== undefined) place.in('priority').wrong(priority, 'nothing: SQS has no priorities')
+    if (delay !== undefined && delay > 900_000) place.in('delay').wrong(delay, 'up to 900000 milliseconds in SQS')
+    const needsFifo = 'nothing in SQS, unless the queue is a FIFO queue, whose name ends in ".fifo"'
+    if (again !== undefined && !isFifo) place.in('repeat').wrong(again.key, needsFifo)
+    if (known !== undefined && !isFifo) place.in('id').wrong(known.value, needsFifo)
+    else if (known !== undefined && known.ttl !== sqsTtl)
+      place.in('id').wrong(known.value, `{ value, ttl: ${sqsTtl} } in SQS, which knows an id for five minutes`)
+    const native = { DelaySeconds: seconds(delay), MessageDeduplicationId: known?.value }
+    return settingsOf(given, place, defined({ ...terms, ...defined(native) }), defined({ attempts, backoff: wait }))
+  })
 
 /** The options of each engine of this project; what it cannot have is refused, and never dropped. */
 export const publishOptions = {
   memory: memory.typed<MemoryPublishOptions>(),
   bullmq: bullmq.typed<BullmqPublishOptions>(),
   pgboss: pgboss.typed<PgbossPublishOptions>(),
-  sqs: sqs.typed<SqsPublishOptions>(),
+  sqs: sqs(false).typed<SqsPublishOptions>(),
+  'sqs.fifo': sqs(true).typed<SqsPublishOptions>(),
 }
 
 /** Reads the options of a queue whose engine is one of the application: the engine receives them as they are, but for those that it does not have. */
@@ -344,8 +363,10 @@ export function defaultNames(kind: string | undefined): string[] {
 }
 
 /** The check for the options of a queue on an engine. */
-export const checkFor = ({ kind, pubsub }: EngineRef): PublishCheck =>
-  pubsub === undefined ? publishOptions[kind as keyof typeof publishOptions] : ownPublishOptions(pubsub.supports ?? [])
+export function checkFor({ kind, pubsub }: EngineRef, queue: string): PublishCheck {
+  if (pubsub !== undefined) return ownPublishOptions(pubsub.supports ?? [])
+  return publishOptions[kind === 'sqs' && queue.endsWith('.fifo') ? 'sqs.fifo' : (kind as keyof typeof publishOptions)]
+}
 
 type PublishCheck = { parse(given: unknown, path?: string): MessageSettings }
 export type MemoryPublishSettings = {

@@ -227,7 +227,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     if (isForeign)
       return { native: options as object | undefined, meta: undefined, expireIn: undefined, repeat: undefined }
     const portable = this.#definition.kind === undefined && engine.kind === 'pgboss' ? { attempts: 1 } : undefined
-    const read = (given: object) => checkFor(engine).parse({ ...portable, ...given } as never, path)
+    const read = (given: object) => checkFor(engine, this.name).parse({ ...portable, ...given } as never, path)
     if (options !== undefined) return read({ ...defaults, ...(options as object) })
     return madeIn(this.#usual, engine.kind, () => read({ ...defaults }))
   }

@@ -3,11 +3,11 @@ import { nextTime } from '../shared/schedule/calendar.ts'
 import { parsePattern } from '../shared/schedule/pattern.ts'
 import { zoneByName } from '../shared/schedule/zone.ts'
 import type { Engines } from './engines.ts'
-import type { RepeatSettings } from './publish-options.ts'
+import { type RepeatSettings, sqsTtl } from './publish-options.ts'
 import type { SubscribedQueue } from './subscription.ts'
 
-/** Milliseconds for which a tick counts as published: far longer than the clocks of two processes differ, and what SQS knows an id for. */
-export const tickTtl = 300_000
+/** Milliseconds for which a tick counts as published: far longer than the clocks of two processes differ. */
+export const tickTtl = sqsTtl
 /** The longest wait: a timer accepts no more, and a clock that was set is noticed. */
 const lookEvery = 30_000
 
