@@ -13,33 +13,67 @@ export interface BatchSettings {
   readonly wait: number
 }
 
+/** Messages for one call. */
 interface Collected {
-  readonly payloads: unknown[]
-  readonly messages: QueueMessage[]
+  readonly entries: { readonly payload: unknown; readonly message: QueueMessage }[]
   readonly done: Deferred<unknown>
 }
 
-/** A handler that is called once for several messages. */
-export function collecting(handler: QueueBatchHandler<unknown>, { size, wait }: BatchSettings): QueueHandler<unknown> {
+/** A handler that is called once for several messages, with `concurrency` calls at once. */
+export function collecting(
+  handler: QueueBatchHandler<unknown>,
+  { size, wait }: BatchSettings,
+  concurrency: number,
+): QueueHandler<unknown> {
   let open: Collected | undefined
-  const flush = (batch: Collected) => {
-    if (open === batch) open = undefined
-    const { payloads, messages, done } = batch
-    // Called later, so that an exception is a rejection as well.
-    Promise.resolve()
-      .then(() => handler(payloads, messages))
-      .then(done.resolve, done.reject)
+  let calls = 0
+  const ready: Collected[] = []
+  const next = () => {
+    while (calls < concurrency && ready.length > 0) {
+      calls++
+      void callFor(handler, ready.shift()!).finally(() => {
+        calls--
+        next()
+      })
+    }
+  }
+  const close = (batch: Collected) => {
+    if (open !== batch) return
+    open = undefined
+    ready.push(batch)
+    next()
   }
   return (payload, message) => {
     let batch = open
     if (batch === undefined) {
-      const begun: Collected = { payloads: [], messages: [], done: deferred<unknown>() }
+      const begun: Collected = { entries: [], done: deferred<unknown>() }
       batch = open = begun
-      clock.setTimeout(() => open === begun && flush(begun), wait)
+      clock.setTimeout(() => close(begun), wait)
     }
-    batch.payloads.push(payload)
-    batch.messages.push(message)
-    if (batch.payloads.length === size) flush(batch)
+    batch.entries.push({ payload, message })
+    if (batch.entries.length === size) close(batch)
     return batch.done.promise
+  }
+}
+
+/** Calls the handler; resolves when it has ended, or when the attempt of each message has: what never ends must not keep its place. */
+async function callFor(handler: QueueBatchHandler<unknown>, { entries, done }: Collected): Promise<void> {
+  // An attempt may have reached its time limit before the call: the message will come again.
+  const current = entries.filter(({ message }) => !message.signal.aborted)
+  if (current.length === 0) return
+  const given = deferred()
+  let left = current.length
+  for (const { message } of current) message.signal.addEventListener('abort', () => --left === 0 && given.resolve())
+  try {
+    const payloads = current.map(({ payload }) => payload)
+    const handled = (async () =>
+      handler(
+        payloads,
+        current.map(({ message }) => message),
+      ))()
+    handled.then(done.resolve, done.reject)
+    await Promise.race([handled, given.promise])
+  } catch {
+    // The attempts of its messages have failed.
   }
 }

@@ -1,4 +1,4 @@
-import { OptionError, quoted } from '../../kernel/index.ts'
+import { OptionError } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
 import type { DeadMessage } from './drivers/memory.ts'
@@ -73,18 +73,7 @@ function optionsOf(kind: string | undefined) {
     })
 }
 
-/** The names that engines accept, what they take, and the engine for the message. */
-const names: { readonly [kind: string]: readonly [RegExp, takes: string, engine: string] } = {
-  // BullMQ uses it as a separator in Redis keys.
-  bullmq: [/^[^:]*$/, 'text without ":"', 'BullMQ'],
-  // Looking a name up among its queues, pg-boss would find the members that every object has.
-  pgboss: [/^[\w./-]+$/, 'letters, digits, "_", "-", "." and "/", and not "constructor" or the like', 'pg-boss'],
-}
-
 function definition(name: string, kind: string | undefined, options: object | undefined) {
-  const [pattern, takes, engine] = names[kind ?? ''] ?? []
-  if (pattern?.test(name) === false || (kind === 'pgboss' && name in Object.prototype))
-    throw OptionError(`the name of a queue of ${engine}`, quoted(name), takes!)
   return { name, kind, ...optionsOf(kind).parse(options as never, kind === undefined ? 'queue' : `${kind}Queue`) }
 }
 

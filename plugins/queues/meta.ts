@@ -26,8 +26,13 @@ export function metaOf(given: unknown): Readonly<Meta> {
   if (typeof id === 'string' && id !== '') meta.id = id
   for (const [name, value] of Object.entries({ version, expires, timeout, attempts }))
     if (isCount(value)) Object.assign(meta, { [name]: value })
-  if (isCount(backoff?.delay)) meta.backoff = backoff!
+  if (isCount(backoff?.delay)) meta.backoff = backoffOf(backoff!)
   return meta
+}
+
+function backoffOf({ type, delay, jitter }: BackoffSettings): BackoffSettings {
+  const isShare = isCount(jitter) && jitter <= 1
+  return { type: type === 'exponential' ? type : 'fixed', delay, jitter: isShare ? jitter : 0 }
 }
 
 /** Milliseconds between an attempt that has failed and the next. */

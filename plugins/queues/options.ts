@@ -205,7 +205,7 @@ export const queueConfigOptions = option
   .into((config, place) => {
     const added: Record<string, object> = {}
     for (const [queue, kind] of Object.entries(config.queues)) {
-      if (kind === undefined || Object.hasOwn(config, kind)) continue
+      if (kind === undefined || (Object.hasOwn(config, kind) && config[kind] !== undefined)) continue
       const known = Object.keys(external)
       // A variable of the environment can name an engine whose address is in the environment as well.
       if (Object.hasOwn(external, kind))

@@ -2,6 +2,7 @@ import type { OptionPlace } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { defined } from '../shared/values/json.ts'
 import { timeoutOption } from '../shared/work/attempt.ts'
+import { bullmqId } from './drivers/bullmq-operations.ts'
 import type { EngineRef } from './engines.ts'
 import type { Meta } from './meta.ts'
 
@@ -53,7 +54,7 @@ export interface PublishOptions {
   timeout?: number
   /** Milliseconds after which a message that has not been handled is given up. */
   expireIn?: number
-  /** Publishes the message repeatedly: see `stopRepeat`. */
+  /** Publishes the message repeatedly, until `stopRepeat` or the end of the server. Of several processes with the same key, one publishes each tick. */
   repeat?: Repeat
 }
 
@@ -94,7 +95,7 @@ export interface TransactionClient {
 export interface PgbossTerms {
   /** Publishes within the transaction of this client: the message exists if it commits, and never existed if it rolls back. */
   client?: TransactionClient
-  /** Attempts after the first, instead of `attempts`. Default 2. */
+  /** Attempts after the first, instead of `attempts`. Default 2; of `queue()` 0. */
   retryLimit?: number
   /** Seconds between attempts, instead of `backoff`. Default 0. */
   retryDelay?: number
@@ -155,6 +156,11 @@ const repeat = option
     if (!isOne) place.wrong(given, repeatTakes)
     return given
   })
+
+/** The seconds after which pg-boss gives a job to another worker, unless its publisher has others, and the most that it accepts. */
+const [usualExpiry, maxExpiry] = [900, 86_400]
+/** The part of that time in which an attempt must end here: otherwise its failure would end the attempt of the other worker. */
+export const expiryShare = 0.98
 
 const portable = {
   attempts: count(1),
@@ -217,8 +223,11 @@ export interface MessageSettings {
 export type RepeatSettings = NonNullable<Portable['repeat']>
 
 /** The parts of the options that no engine has. */
-function settingsOf({ timeout, expireIn, id: given, repeat: again }: Portable, native: object, more: Meta = {}) {
-  const meta = defined({ timeout, id: given?.value, ...more })
+function settingsOf(given: Portable, place: OptionPlace, native: object, more: Meta = {}): MessageSettings {
+  const { timeout, expireIn, id: known, repeat: again } = given
+  if (again !== undefined && known !== undefined)
+    place.in('id').wrong(known.value, 'nothing beside "repeat", which gives each message an id of its own')
+  const meta = defined({ timeout, id: known?.value, ...more })
   return { native, meta: Object.keys(meta).length === 0 ? undefined : meta, expireIn, repeat: again }
 }
 
@@ -230,17 +239,32 @@ function refuseBoth(given: object, place: OptionPlace, pairs: readonly (readonly
       place.in(own).wrong(values[own], `nothing beside "${common}", which says the same`)
 }
 
-/** BullMQ uses ":" as a separator in Redis keys, and numbers jobs without an id. */
-const bullmqId = (value: string) => `id-${value.replace(/[%:]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)}`
+/** Milliseconds for which FIFO queues of SQS know an id. */
+export const sqsTtl = 300_000
 
 const seconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.ceil(ms / 1000))
 
-const memory = option.shape(portable).into((given): MessageSettings => {
+/** A longer limit than pg-boss has by itself needs a later expiry. */
+function expiryFor(timeout: number, place: OptionPlace): number | undefined {
+  const needed = Math.ceil(timeout / 1000 / expiryShare)
+  if (needed > maxExpiry)
+    place.wrong(
+      timeout,
+      `up to ${maxExpiry * expiryShare * 1000} milliseconds in Postgres: pg-boss gives a job to another worker after a day`,
+    )
+  return needed > usualExpiry ? needed : undefined
+}
+
+/** Whether pg-boss itself keeps exactly this pause: it has whole seconds, and makes its growing ones longer at random. */
+const isOfPgboss = (wait: BackoffSettings | undefined) =>
+  wait === undefined || (wait.type === 'fixed' && wait.jitter === 0 && wait.delay % 1000 === 0)
+
+const memory = option.shape(portable).into((given, place) => {
   const { attempts = 1, backoff: wait, delay = 0, priority = 0, id: known } = given
-  return settingsOf(given, { attempts, backoff: wait, delay, priority, id: known?.value, ttl: known?.ttl })
+  return settingsOf(given, place, { attempts, backoff: wait, delay, priority, id: known?.value, ttl: known?.ttl })
 })
 
-const bullmq = option.shape({ ...portable, ...bullmqTerms }).into((given): MessageSettings => {
+const bullmq = option.shape({ ...portable, ...bullmqTerms }).into((given, place) => {
   const { timeout: _, expireIn: __, repeat: ___, id: known, ...rest } = given
   const ttl = known?.ttl
   const identified = known && {
@@ -249,57 +273,84 @@ const bullmq = option.shape({ ...portable, ...bullmqTerms }).into((given): Messa
     removeOnComplete: true,
     ...(ttl !== undefined && { deduplication: { id: known.value, ttl } }),
   }
-  return settingsOf(given, defined({ ...identified, ...rest }))
+  return settingsOf(given, place, defined({ ...identified, ...defined(rest) }))
 })
 
-const pgboss = option.shape({ ...portable, ...pgbossTerms }).into((given, place): MessageSettings => {
+const pgboss = option.shape({ ...portable, ...pgbossTerms }).into((given, place) => {
   refuseBoth(given, place, [
     ['retryLimit', 'attempts'],
     ['retryDelay', 'backoff'],
     ['retryBackoff', 'backoff'],
     ['startAfter', 'delay'],
   ])
-  const { timeout: _, expireIn: __, repeat: ___, attempts, backoff: wait, delay, priority, id: known, ...terms } = given
+  const { timeout, expireIn: __, repeat: ___, attempts, backoff: wait, delay, priority, id: known, ...terms } = given
   const native = {
     retryLimit: attempts === undefined ? undefined : attempts - 1,
     retryDelay: seconds(wait?.delay),
     retryBackoff: wait && wait.type === 'exponential',
     // pg-boss takes the highest first.
     priority: priority === undefined ? undefined : -priority,
-    ...{ delay, messageId: known },
+    startAfter: delay === undefined ? undefined : delay / 1000,
+    messageId: known,
+    expireInSeconds: timeout === undefined ? undefined : expiryFor(timeout, place.in('timeout')),
   }
-  return settingsOf(given, defined({ ...native, ...defined(terms) }))
+  return settingsOf(
+    given,
+    place,
+    defined({ ...terms, ...defined(native) }),
+    defined({ backoff: isOfPgboss(wait) ? undefined : wait }),
+  )
 })
 
-const sqs = option.shape({ ...portable, ...sqsTerms }).into((given, place): MessageSettings => {
-  refuseBoth(given, place, [
-    ['DelaySeconds', 'delay'],
-    ['MessageDeduplicationId', 'id'],
-  ])
-  const { timeout: _, expireIn: __, repeat: ___, attempts, backoff: wait, delay, priority, id: known, ...terms } = given
-  if (priority !== undefined) place.in('priority').wrong(priority, 'nothing: SQS has no priorities')
-  if (delay !== undefined && delay > 900_000) place.in('delay').wrong(delay, 'up to 900000 milliseconds in SQS')
-  if (known !== undefined && known.ttl !== 300_000)
-    place.in('id').wrong(known.value, '{ value, ttl: 300000 } in SQS, whose FIFO queues know an id for five minutes')
-  const native = { DelaySeconds: seconds(delay), MessageDeduplicationId: known?.value }
-  return settingsOf(given, defined({ ...native, ...defined(terms) }), defined({ attempts, backoff: wait }))
-})
+/** FIFO queues alone know ids, and so the ticks of a repetition. */
+const sqs = (isFifo: boolean) =>
+  option.shape({ ...portable, ...sqsTerms }).into((given, place) => {
+    refuseBoth(given, place, [
+      ['DelaySeconds', 'delay'],
+      ['MessageDeduplicationId', 'id'],
+    ])
+    const {
+      timeout: _,
+      expireIn: __,
+      repeat: again,
+      attempts,
+      backoff: wait,
+      delay,
+      priority,
+      id: known,
+      ...terms
+    } = given
+    if (priority !== undefined) place.in('priority').wrong(priority, 'nothing: SQS has no priorities')
+    if (delay !== undefined && delay > 900_000) place.in('delay').wrong(delay, 'up to 900000 milliseconds in SQS')
+    const needsFifo = 'nothing in SQS, unless the queue is a FIFO queue, whose name ends in ".fifo"'
+    if (again !== undefined && !isFifo) place.in('repeat').wrong(again.key, needsFifo)
+    if (known !== undefined && !isFifo) place.in('id').wrong(known.value, needsFifo)
+    else if (known !== undefined && known.ttl !== sqsTtl)
+      place.in('id').wrong(known.value, `{ value, ttl: ${sqsTtl} } in SQS, which knows an id for five minutes`)
+    const native = { DelaySeconds: seconds(delay), MessageDeduplicationId: known?.value }
+    return settingsOf(given, place, defined({ ...terms, ...defined(native) }), defined({ attempts, backoff: wait }))
+  })
 
 /** The options of each engine of this project; what it cannot have is refused, and never dropped. */
 export const publishOptions = {
   memory: memory.typed<MemoryPublishOptions>(),
   bullmq: bullmq.typed<BullmqPublishOptions>(),
   pgboss: pgboss.typed<PgbossPublishOptions>(),
-  sqs: sqs.typed<SqsPublishOptions>(),
+  sqs: sqs(false).typed<SqsPublishOptions>(),
+  'sqs.fifo': sqs(true).typed<SqsPublishOptions>(),
 }
 
 /** Reads the options of a queue whose engine is one of the application: the engine receives them as they are, but for those that it does not have. */
 export function ownPublishOptions(supported: readonly string[]) {
-  return option.shape(portable).into((given, place): MessageSettings => {
-    const { timeout: _, expireIn: __, ...rest } = given
-    for (const [name, one] of Object.entries(defined(rest)))
-      if (!supported.includes(name)) place.in(name).wrong(one, `nothing: the engine does not name it in its "supports"`)
-    return settingsOf(given, defined(rest))
+  return option.shape(portable).into((given, place) => {
+    for (const [name, one] of Object.entries(defined(given))) {
+      // Each tick has an id, so that several processes publish it once.
+      const needed = name === 'repeat' ? 'id' : name
+      if (!supported.includes(needed))
+        place.in(name).wrong(one, `nothing: the engine does not name "${needed}" in its "supports"`)
+    }
+    const { timeout: _, expireIn: __, repeat: ___, ...rest } = given
+    return settingsOf(given, place, defined(rest))
   })
 }
 
@@ -312,8 +363,10 @@ export function defaultNames(kind: string | undefined): string[] {
 }
 
 /** The check for the options of a queue on an engine. */
-export const checkFor = ({ kind, pubsub }: EngineRef): PublishCheck =>
-  pubsub === undefined ? publishOptions[kind as keyof typeof publishOptions] : ownPublishOptions(pubsub.supports ?? [])
+export function checkFor({ kind, pubsub }: EngineRef, queue: string): PublishCheck {
+  if (pubsub !== undefined) return ownPublishOptions(pubsub.supports ?? [])
+  return publishOptions[kind === 'sqs' && queue.endsWith('.fifo') ? 'sqs.fifo' : (kind as keyof typeof publishOptions)]
+}
 
 type PublishCheck = { parse(given: unknown, path?: string): MessageSettings }
 export type MemoryPublishSettings = {

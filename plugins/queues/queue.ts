@@ -13,7 +13,7 @@ import type { GenericPubSub } from './drivers/custom.ts'
 import type { EngineRef, Engines, Unresolved } from './engines.ts'
 import { dangerous, QueuePayloadError, QueueServerError } from './errors.ts'
 import type { Meta } from './meta.ts'
-import { checkFor, type MessageSettings, type PublishOptions } from './publish-options.ts'
+import { checkFor, type MessageSettings, type PublishOptions, type RepeatSettings } from './publish-options.ts'
 import { declareQueue, servers, subscribers } from './registry.ts'
 import { tickTtl } from './repeats.ts'
 import { type PayloadSchema, payloadCheck } from './schema.ts'
@@ -87,14 +87,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   /** `server`: the one that it belongs to; without one, that of the code that uses it. @internal */
   constructor(definition: QueueDefinition, server?: object) {
     const { name, kind, pubsub, schema, version = 1, upgrade } = definition
-    // Postgres cannot store NUL; a lone surrogate becomes a replacement character, which would make one queue of two.
-    if (typeof name !== 'string' || name === '' || /\0|\p{Surrogate}/u.test(name)) {
-      throw OptionError(
-        'the name of a queue',
-        quoted(name),
-        'text such as "orders", without NUL and unpaired surrogates',
-      )
-    }
+    checkName(name, kind)
     this.name = name
     const check = schema === undefined ? undefined : payloadCheck(name, schema)
     this.#self = { name, kind, pubsub, check, schema, version, upgrade }
@@ -102,6 +95,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     this.#server = server
     // What the engine cannot have is an error where the queue is made or, if the configuration decides, where a server boots.
     const settings = (of: EngineRef) => {
+      checkName(name, of.kind)
       this.#settingsOf({ ...this.#self, ...of }, undefined, kind === undefined ? 'queue' : `${kind}Queue`)
     }
     settings({ kind: kind ?? 'memory', pubsub })
@@ -154,7 +148,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   async publish(payload: Payload, options?: Options): Promise<{ id: string }> {
     const engine = this.#resolved
     const settings = this.#settingsOf(engine, options)
-    if (settings.repeat !== undefined) return this.#repeat(engine, payload, settings, options)
+    if (settings.repeat !== undefined) return this.#repeat(engine, payload, settings.repeat, options)
     const [id] = await this.#send(this.engines, engine, [payload], [settings])
     return { id: id! }
   }
@@ -180,28 +174,28 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     return (await this.#send(this.engines, engine, payloads, settings)).map((id) => ({ id }))
   }
 
-  /** Begins a repetition: by the engine, or by this process if the engine cannot. */
+  /** Begins a repetition. */
   async #repeat(
     engine: SubscribedQueue,
     payload: Payload,
-    { native, repeat }: MessageSettings,
+    when: RepeatSettings,
     options: Options | undefined,
   ): Promise<{ id: string }> {
-    const { name } = this
     const { engines, repeats } = this.#queues
-    const text = jsonText(payload, (why) => QueuePayloadError(name, why))
+    const text = this.#textOf(payload)
     await engine.check?.(JSON.parse(text))
-    const { repeat: _, delay: __, ...rest } = options as PublishOptions
-    const publishTick = (tick: string) => {
+    const { repeat: _, ...rest } = options as PublishOptions
+    repeats.begin(engine, when, (tick) => {
       const settings = this.#settingsOf(engine, { ...rest, id: { value: tick, ttl: tickTtl } } as Options)
       return this.#send(engines, engine, [JSON.parse(text)], [settings])
-    }
-    const isDone = await engines.ask(engine, name, async (driver) => {
-      await driver.repeat?.(name, repeat!, text, native)
-      return driver.repeat !== undefined
     })
-    if (!isDone) repeats.begin(engine, repeat!, publishTick)
-    return { id: repeat!.key }
+    return { id: when.key }
+  }
+
+  #textOf(payload: Payload): string {
+    const text = jsonText(payload, (why) => QueuePayloadError(this.name, why))
+    if (text.includes('proto') && reachesPrototype(JSON.parse(text))) throw QueuePayloadError(this.name, dangerous)
+    return text
   }
 
   async #send(
@@ -212,9 +206,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   ): Promise<string[]> {
     const { name } = this
     // Serialised before anything is awaited: the caller may change the payload afterwards.
-    const texts = payloads.map((payload) => jsonText(payload, (why) => QueuePayloadError(name, why)))
-    for (const text of texts)
-      if (text.includes('proto') && reachesPrototype(JSON.parse(text))) throw QueuePayloadError(name, dangerous)
+    const texts = payloads.map((payload) => this.#textOf(payload))
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.
     const { check, kind, version } = engine
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))
@@ -234,7 +226,8 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const { defaults, isForeign } = this.#definition
     if (isForeign)
       return { native: options as object | undefined, meta: undefined, expireIn: undefined, repeat: undefined }
-    const read = (given: object) => checkFor(engine).parse(given as never, path)
+    const portable = this.#definition.kind === undefined && engine.kind === 'pgboss' ? { attempts: 1 } : undefined
+    const read = (given: object) => checkFor(engine, this.name).parse({ ...portable, ...given } as never, path)
     if (options !== undefined) return read({ ...defaults, ...(options as object) })
     return madeIn(this.#usual, engine.kind, () => read({ ...defaults }))
   }
@@ -329,14 +322,9 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     })
   }
 
-  /** Ends the repetition that was published with `repeat` and this key; returns whether there was one. */
+  /** Ends the repetition that this server has begun with `repeat` and this key; returns whether there was one. Those of other processes continue. */
   async stopRepeat(key: string): Promise<boolean> {
-    const engine = this.#resolved
-    const wasOwn = this.#queues.repeats.end(engine, key)
-    return this.engines.ask(engine, this.name, async (driver, signal) => {
-      const wasOfEngine = await driver.stopRepeat?.(this.name, key, signal)
-      return wasOfEngine ?? wasOwn
-    })
+    return this.#queues.repeats.end(this.#resolved, key)
   }
 
   /** Returns the number of messages by state. The numbers of SQS are approximate. */
@@ -354,6 +342,23 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   async health(): Promise<void> {
     await this.engines.ask(this.#resolved, this.name, (driver, signal) => driver.ping(signal))
   }
+}
+
+/** The names that engines accept, what they take, and the engine for the message. */
+const names: { readonly [kind: string]: readonly [RegExp, takes: string, engine: string] } = {
+  // BullMQ uses it as a separator in Redis keys.
+  bullmq: [/^[^:]*$/, 'text without ":"', 'BullMQ'],
+  // Looking a name up among its queues, pg-boss would find the members that every object has.
+  pgboss: [/^[\w./-]+$/, 'letters, digits, "_", "-", "." and "/", and not "constructor" or the like', 'pg-boss'],
+}
+
+function checkName(name: string, kind: string | undefined): void {
+  // Postgres cannot store NUL; a lone surrogate becomes a replacement character, which would make one queue of two.
+  if (typeof name !== 'string' || name === '' || /\0|\p{Surrogate}/u.test(name))
+    throw OptionError('the name of a queue', quoted(name), 'text such as "orders", without NUL and unpaired surrogates')
+  const [pattern, takes, engine] = names[kind ?? ''] ?? []
+  if (pattern?.test(name) === false || (kind === 'pgboss' && name in Object.prototype))
+    throw OptionError(`the name of a queue of ${engine}`, quoted(name), takes!)
 }
 
 /** What is stored with a message; nothing for most of them. */

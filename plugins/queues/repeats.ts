@@ -3,16 +3,16 @@ import { nextTime } from '../shared/schedule/calendar.ts'
 import { parsePattern } from '../shared/schedule/pattern.ts'
 import { zoneByName } from '../shared/schedule/zone.ts'
 import type { Engines } from './engines.ts'
-import type { RepeatSettings } from './publish-options.ts'
+import { type RepeatSettings, sqsTtl } from './publish-options.ts'
 import type { SubscribedQueue } from './subscription.ts'
 
-/** Milliseconds for which a tick counts as published: far longer than the clocks of two processes differ, and what SQS knows an id for. */
-export const tickTtl = 300_000
+/** Milliseconds for which a tick counts as published: far longer than the clocks of two processes differ. */
+export const tickTtl = sqsTtl
 /** The longest wait: a timer accepts no more, and a clock that was set is noticed. */
 const lookEvery = 30_000
 
 /**
- * The messages that a server publishes repeatedly, for engines that cannot. Every process that has asked for a repetition publishes its ticks
+ * The messages that a server publishes repeatedly. No engine does it: each would have times, patterns and an end of its own. Every process that has asked for a repetition publishes its ticks
  * with the same id, so that the engine keeps one of each: no lock is needed, and none can be lost.
  */
 export class Repeats {

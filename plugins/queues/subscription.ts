@@ -67,7 +67,7 @@ export interface SubscribedQueue extends EngineRef {
   readonly schema: PayloadSchema | undefined
   /** The version of its payloads; 1 if they never had another. */
   readonly version: number
-  /** Makes a payload of this version from one of an earlier version. */
+  /** Makes a payload of this version from one of an earlier version; a queue of version 2 or higher has one. */
   readonly upgrade: UpgradePayload | undefined
 }
 
@@ -78,7 +78,7 @@ const asError = (thrown: unknown) =>
   thrown instanceof Error ? thrown : new Error(messageOf(thrown), { cause: thrown })
 const delivered: Outcome = { ok: true }
 const noMeta: Readonly<Meta> = {}
-const hopeless: readonly unknown[] = ['QueuePayloadError', 'QueueExpiredError', 'QueueVersionError']
+const hopeless: readonly unknown[] = ['QueuePayloadError', 'QueueExpiredError']
 /** Whether no further attempt can succeed. */
 const isHopeless = (error: Error) => hopeless.includes((error as { code?: unknown }).code)
 
@@ -140,8 +140,10 @@ export class Subscription {
 
   constructor({ queue, handler, options, batch }: Subscriber, engines: Engines) {
     this.queue = engines.resolve<SubscribedQueue>(queue)
-    this.#handler = batch === undefined ? handler : collecting(handler as unknown as QueueBatchHandler<unknown>, batch)
-    this.#concurrency = options.concurrency * (batch?.size ?? 1)
+    const { concurrency } = options
+    this.#handler =
+      batch === undefined ? handler : collecting(handler as unknown as QueueBatchHandler<unknown>, batch, concurrency)
+    this.#concurrency = concurrency * (batch?.size ?? 1)
     this.#options = options
     this.#engines = engines
   }
@@ -267,10 +269,8 @@ export class Subscription {
   }
 
   async #upgraded(payload: unknown, message: QueueMessage, from: number): Promise<unknown> {
-    const { check, name, upgrade, version } = this.queue
-    if (upgrade === undefined)
-      throw QueueVersionError(name, `has the version ${from}, and the queue has no upgrade to ${version}`)
-    const value = await upgrade(payload, from)
+    const { check, upgrade } = this.queue
+    const value = await upgrade!(payload, from)
     return this.#handler(check === undefined ? value : await check(value), message)
   }
 }

@@ -1,6 +1,10 @@
 import { safely } from '../../shared/values/safely.ts'
 import type { BullJob, BullQueue } from './bullmq-types.ts'
-import type { MessageState, QueueOperations, StoredMessage } from './contract.ts'
+import { type MessageState, messageStates, type QueueOperations, type StoredMessage } from './contract.ts'
+
+/** BullMQ uses ":" as a separator in Redis keys, and numbers jobs without an id. */
+export const bullmqId = (value: string) =>
+  `id-${value.replace(/[%:]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)}`
 
 /** What was published with a job; not checked. */
 export function metaIn({ opts }: BullJob): unknown {
@@ -8,16 +12,8 @@ export function metaIn({ opts }: BullJob): unknown {
   return typeof metadata === 'string' ? safely(() => JSON.parse(metadata)) : undefined
 }
 
-/** The lists of BullMQ with the jobs of a state. */
-const lists: { readonly [State in MessageState]: string[] } = {
-  waiting: ['waiting', 'prioritized'],
-  active: ['active'],
-  delayed: ['delayed'],
-  failed: ['failed'],
-}
-
-const stateOf = (name: string) =>
-  (Object.keys(lists) as MessageState[]).find((state) => state === name || lists[state].includes(name))
+/** BullMQ has a state of its own for waiting jobs with a priority, which come after the others. */
+const stateOf = (name: string) => (name === 'prioritized' ? 'waiting' : messageStates.find((state) => state === name))
 
 function stored(job: BullJob, state: MessageState): StoredMessage {
   const { id, data, attemptsMade, timestamp, opts, delay = 0, stacktrace, failedReason } = job
@@ -37,7 +33,7 @@ export function bullmqOperations(queueOf: (topic: string) => Promise<BullQueue>)
     const queue = await queueOf(topic)
     const changed = await Promise.all(
       ids.map(async (id) => {
-        const job = await queue.getJob(id)
+        const { job } = await findIn(queue, id)
         return job === undefined ? false : await work(job).then(() => true, ignored)
       }),
     )
@@ -45,16 +41,19 @@ export function bullmqOperations(queueOf: (topic: string) => Promise<BullQueue>)
   }
   return {
     async list(topic, state, from, limit) {
-      const jobs = await (await queueOf(topic)).getJobs(lists[state], from, from + limit - 1, state !== 'failed')
-      return jobs
-        .filter((job) => job !== undefined)
-        .slice(0, limit)
-        .map((job) => stored(job, state))
+      const queue = await queueOf(topic)
+      const part = (list: string, begin: number, count: number) =>
+        queue.getJobs([list], begin, begin + count - 1, state !== 'failed')
+      const jobs = await part(state, from, limit)
+      if (state === 'waiting' && jobs.length < limit) {
+        const { waiting = 0 } = await queue.getJobCounts('waiting')
+        jobs.push(...(await part('prioritized', Math.max(0, from - waiting), limit - jobs.length)))
+      }
+      return jobs.filter((job) => job !== undefined).map((job) => stored(job, state))
     },
     async find(topic, id) {
-      const job = await (await queueOf(topic)).getJob(id)
-      const state = job && stateOf(await job.getState())
-      return job && state && stored(job, state)
+      const { job, state } = await findIn(await queueOf(topic), id)
+      return job && stored(job, state)
     },
     retry: (topic, ids) =>
       change(topic, ids, (job) => job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true })),
@@ -63,6 +62,20 @@ export function bullmqOperations(queueOf: (topic: string) => Promise<BullQueue>)
     resume: async (topic) => (await queueOf(topic)).resume(),
     isPaused: async (topic) => (await queueOf(topic)).isPaused(),
   }
+}
+
+type Found =
+  | { readonly job: BullJob; readonly state: MessageState }
+  | { readonly job?: undefined; readonly state?: undefined }
+
+/** The job with an id of BullMQ, or with one that its publisher has chosen; none if it is done. */
+async function findIn(queue: BullQueue, id: string): Promise<Found> {
+  for (const own of [id, bullmqId(id)]) {
+    const job = await queue.getJob(own)
+    const state = job && stateOf(await job.getState())
+    if (job !== undefined && state !== undefined) return { job, state }
+  }
+  return {}
 }
 
 /** A script of BullMQ refuses a job in another state with a number, or a locked one; an unreachable Redis is another matter. */

@@ -43,8 +43,6 @@ export interface BullQueue {
   waitUntilReady(): Promise<unknown>
   add(name: string, data: unknown, options: object): Promise<{ id?: string }>
   addBulk(jobs: readonly { name: string; data: unknown; opts: object }[]): Promise<{ id?: string }[]>
-  upsertJobScheduler(key: string, when: object, template: object): Promise<{ id?: string } | undefined>
-  removeJobScheduler(key: string): Promise<boolean>
   getJobs(types: string[], start: number, end: number, ascending: boolean): Promise<(BullJob | undefined)[]>
   getJobCounts(...types: string[]): Promise<Record<string, number>>
   getJob(id: string): Promise<BullJob | undefined>

@@ -1,13 +1,11 @@
 import { isInTime, systemClock } from '../../../kernel/index.ts'
 import { peer, peers } from '../../shared/environment/optional-package.ts'
 import { isUnreachable } from '../../shared/stores/unreachable.ts'
-import { defined } from '../../shared/values/json.ts'
 import { sharing } from '../../shared/values/memoize.ts'
 import { deferred } from '../../shared/values/promises.ts'
 import { foreignPause } from '../../shared/work/local-queue.ts'
 import type { Meta } from '../meta.ts'
 import type { BullmqSettings } from '../options.ts'
-import type { RepeatSettings } from '../publish-options.ts'
 import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-connection.ts'
 import { bullmqOperations, metaIn } from './bullmq-operations.ts'
 import type { BullJob, Bullmq, BullQueue, BullWorker, RedisClient, RedisConstructor } from './bullmq-types.ts'
@@ -63,16 +61,6 @@ export class BullmqDriver implements QueueDriver<object> {
     // Several jobs are sent in a transaction, which would cost two extra commands for a single one.
     if (all.length === 1) return [(await queue.add(topic, only!.data, only!.opts)).id!]
     return (await queue.addBulk(all)).map((job) => job.id!)
-  }
-
-  async repeat(topic: string, { key, ...when }: RepeatSettings, text: string, opts: object | undefined): Promise<void> {
-    const queue = await this.#queue(topic, new AbortController().signal)
-    await queue.upsertJobScheduler(key, defined(when), { name: topic, data: JSON.parse(text), opts: { ...opts } })
-  }
-
-  /** Ends a job that `repeat` started; returns whether there was one. */
-  async stopRepeat(topic: string, key: string, signal: AbortSignal): Promise<boolean> {
-    return (await this.#queue(topic, signal)).removeJobScheduler(key)
   }
 
   /**

@@ -1,6 +1,5 @@
 import type { Outcome } from '../../shared/work/local-queue.ts'
 import type { Meta } from '../meta.ts'
-import type { RepeatSettings } from '../publish-options.ts'
 
 /** One delivery of a message, as the engine counts it. */
 export interface Delivery {
@@ -65,7 +64,7 @@ export interface StoredMessage {
   readonly meta?: unknown
 }
 
-/** Looks after the messages of one queue. */
+/** Looks after the messages of one queue. An id is that of the engine, or that of the publisher. */
 export interface QueueOperations {
   /** Messages in one state: those that will be taken first, or that failed last; from an offset. */
   list(topic: string, state: MessageState, from: number, limit: number): Promise<readonly StoredMessage[]>
@@ -106,10 +105,6 @@ export interface QueueDriver<Options = never> {
   counts(topic: string, signal: AbortSignal): Promise<QueueCounts>
   /** What an operator can do with its messages; missing for an engine that cannot. */
   readonly operations?: QueueOperations
-  /** Publishes a message repeatedly, for an engine that does so by itself; with the same key it replaces an earlier one. */
-  repeat?(topic: string, when: RepeatSettings, text: string, options: Options | undefined): Promise<void>
-  /** Ends a repetition of the engine; returns whether there was one. */
-  stopRepeat?(topic: string, key: string, signal: AbortSignal): Promise<boolean>
   /** Rejects when the engine does not respond. */
   ping(signal: AbortSignal): Promise<void>
   /** Releases every connection. Consumers have ended before, or are given up with their messages in progress. */

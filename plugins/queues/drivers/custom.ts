@@ -15,7 +15,10 @@ export interface CustomDelivery {
   readonly carrier?: Readonly<Carrier>
 }
 
-/** Handles one message; a rejection is a failed attempt. */
+/**
+ * Handles one message; a rejection is a failed attempt. One with the code `QueueVersionError` is none: a newer process published the message, so
+ * give it back, and offer it again after a second.
+ */
 export type CustomHandler = (payload: unknown, delivery?: CustomDelivery) => Promise<void>
 
 /**
@@ -54,10 +57,11 @@ export interface GenericPubSub<Options = object> {
   /** Stops handing messages to the handler; resolves once no more will reach it. */
   unsubscribe(topic: string, handler: CustomHandler): Promise<unknown>
   /**
-   * The portable options of `queue(name)` that `publish` understands, such as `['attempts', 'delay']`; others are refused, except for `timeout`
-   * and `expireIn`. For `expireIn` and for versions of payloads, the handler must receive `sent.carrier` back.
+   * The portable options of `queue(name)` that the engine can have, such as `['attempts', 'delay']`; others are refused. `publish` receives them,
+   * except for `timeout` and `expireIn`, which are in `sent.carrier`: an engine that gives it back to the handler can have both, and
+   * versions of payloads. One that has `id` has `repeat` as well.
    */
-  readonly supports?: readonly (keyof PublishOptions)[]
+  readonly supports?: readonly Exclude<keyof PublishOptions, 'repeat'>[]
   /** What an operator can do with its messages. */
   readonly operations?: QueueOperations
   /** The number of messages by state. */

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../kernel/index.ts'
 import { foreignPause } from '../../shared/work/local-queue.ts'
 import type { MessageState, QueueOperations, StoredMessage } from './contract.ts'
-import { unwrap } from './pgboss-data.ts'
+import { unwrap, uuidOf } from './pgboss-data.ts'
 
 type Row = Record<string, unknown>
 /** Runs a statement in the database of pg-boss. */
@@ -53,31 +53,35 @@ export class PgbossOperations implements QueueOperations {
 
   async find(topic: string, id: string): Promise<StoredMessage | undefined> {
     const { rows } = await this.#sql(
-      `select *, ${stateOf} from ${this.#jobs} where name = $1 and id::text = $2 and state <> 'completed'`,
-      [topic, id],
+      `select *, ${stateOf} from ${this.#jobs} where name = $1 and id::text = any($2) and state <> 'completed'`,
+      [topic, both(topic, [id])],
     )
     return rows[0] && stored(rows[0])
   }
 
   async retry(topic: string, ids: readonly string[]): Promise<number> {
     const { rows } = await this.#sql(
-      `update ${this.#jobs} set state = 'created', retry_count = 0, start_after = now(), started_on = null, completed_on = null
+      `update ${this.#jobs} set state = 'created', retry_count = 0, start_after = now(), started_on = null, completed_on = null,
+          keep_until = now() + (keep_until - start_after)
         where name = $1 and id::text = any($2) and state in ('failed', 'cancelled') returning id`,
-      [topic, ids],
+      [topic, both(topic, ids)],
     )
     return rows.length
   }
 
   async remove(topic: string, ids: readonly string[]): Promise<number> {
     const { rows } = await this.#sql(
-      `delete from ${this.#jobs} where name = $1 and id::text = any($2) and state <> 'active' returning id`,
-      [topic, ids],
+      `delete from ${this.#jobs} where name = $1 and id::text = any($2) and state not in ('active', 'completed') returning id`,
+      [topic, both(topic, ids)],
     )
     return rows.length
   }
 
   async pause(topic: string): Promise<void> {
-    await this.#sql(`create table if not exists ${this.#table} (name text primary key)`, [])
+    await this.#sql(`create table if not exists ${this.#table} (name text primary key)`, []).catch((error: unknown) => {
+      // Another process has created it at the same moment.
+      if ((error as { code?: unknown }).code !== '23505') throw error
+    })
     await this.#sql(`insert into ${this.#table} values ($1) on conflict do nothing`, [topic])
     this.#noticedAt = Number.NEGATIVE_INFINITY
   }
@@ -117,6 +121,15 @@ export class PgbossOperations implements QueueOperations {
     )
   }
 
+  /** Sets when a job is due whose attempt has failed: pg-boss knows whole seconds, and has no `jitter`. */
+  async postpone(topic: string, id: string, ms: number): Promise<void> {
+    await this.#sql(
+      `update ${this.#jobs} set start_after = now() + $3 * interval '1 millisecond'
+        where name = $1 and id::text = $2 and state = 'retry'`,
+      [topic, id, ms],
+    )
+  }
+
   /** Makes an id free again whose job is done: pg-boss keeps finished jobs, and adds no other with their id. */
   async freeId(run: RunSql, topic: string, id: string, ttl: number | undefined): Promise<void> {
     await run(
@@ -126,6 +139,9 @@ export class PgbossOperations implements QueueOperations {
     )
   }
 }
+
+/** The ids, and those that these have if publishers have chosen them. */
+const both = (topic: string, ids: readonly string[]) => [...ids, ...ids.map((id) => uuidOf(topic, id))]
 
 function stored(row: Row): StoredMessage {
   const { id, as_state, data, output, retry_count, retry_limit, created_on, start_after, started_on } = row

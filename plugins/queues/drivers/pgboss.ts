@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto'
 import { systemClock } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { addressOf } from '../../shared/stores/address.ts'
 import { isUnreachable } from '../../shared/stores/unreachable.ts'
 import { Memoized, memoizedIn, sharing } from '../../shared/values/memoize.ts'
 import { QueuePayloadError } from '../errors.ts'
+import { metaOf, pauseAfter } from '../meta.ts'
 import type { PgbossSettings } from '../options.ts'
-import type { PgbossTerms } from '../publish-options.ts'
+import { expiryShare, type PgbossTerms } from '../publish-options.ts'
 import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
-import { unwrap, wrap } from './pgboss-data.ts'
+import { unwrap, uuidOf, wrap } from './pgboss-data.ts'
 import { PgbossOperations } from './pgboss-operations.ts'
 import { Poller } from './poller.ts'
 
@@ -49,16 +49,7 @@ type MakeBoss = new (options: object) => Boss
 
 /** The options of a message in the terms of pg-boss, with those that it does not have in this form. */
 interface PgbossMessage extends PgbossTerms {
-  readonly delay?: number
   readonly messageId?: { readonly value: string; readonly ttl: number | undefined }
-}
-
-/** pg-boss accepts UUIDs only: the same id in the same queue is the same UUID (RFC 9562, section 5.5, without a name space). */
-function uuidOf(queue: string, id: string): string {
-  const bytes = createHash('sha1').update(`${queue}\0${id}`).digest().subarray(0, 16)
-  bytes[6] = (bytes[6]! & 0x0f) | 0x50
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 /**
@@ -175,17 +166,13 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     for (const name of deadLetters) await this.#with(name)
     signal.throwIfAborted()
     const send = async (text: string, i: number) => {
-      const { client, delay, messageId, ...rest } = options[i] ?? {}
+      const { client, messageId, ...rest } = options[i] ?? {}
       const data = wrap(JSON.parse(text), metas[i])
       const executeSql = async (sql: string, values: unknown[] = []) =>
         (await (client === undefined ? boss.getDb().executeSql(sql, values) : client.query(sql, values))) as Rows
       const id = messageId && uuidOf(topic, messageId.value)
       if (id !== undefined) await this.operations.freeId(executeSql, topic, id, messageId!.ttl)
-      const settings = {
-        ...rest,
-        ...(id !== undefined && { id }),
-        ...(delay !== undefined && { startAfter: new Date(systemClock.now() + delay) }),
-      }
+      const settings = id === undefined ? rest : { ...rest, id }
       // After a deadlock a transaction accepts no further query, so only its owner can start it again.
       const run = () => boss.send(topic, data, client ? { ...settings, db: { executeSql } } : settings)
       const made = await (client ? run() : unlocked(run)).catch(explain(topic))
@@ -221,15 +208,18 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
 
   async #run(boss: Boss, topic: string, job: BossJob, deliver: Deliver): Promise<void> {
     const { id, data, retryCount, retryLimit, expireInSeconds } = job
-    // A little before pg-boss would give it to another worker, whose attempt the failure of this one would end.
-    const timeout = Math.min(Number(expireInSeconds) * 1000, 2_147_483_647) * 0.98
+    const timeout = Math.min(Number(expireInSeconds) * 1000, 2_147_483_647) * expiryShare
     const { payload, meta } = unwrap(data)
     const delivery = { id, attempt: retryCount + 1, attempts: retryLimit + 1, meta, timeout }
     const outcome = await deliver(payload, delivery)
     if (outcome.ok) return this.#settle(topic, () => boss.complete(topic, job.id))
     if (outcome.isForeign) return this.#settle(topic, () => this.operations.giveBack(topic, id))
     const { message, stack } = outcome.error
-    const failed = () => boss.fail(topic, job.id, { message, stack })
+    const failed = async () => {
+      await boss.fail(topic, job.id, { message, stack })
+      const { backoff } = metaOf(meta)
+      if (backoff !== undefined) await this.operations.postpone(topic, id, pauseAfter(delivery.attempt, backoff))
+    }
     if (!outcome.final || delivery.attempt >= delivery.attempts) return this.#settle(topic, failed)
     // pg-boss cannot end a job before its last attempt, so the job is cancelled and its dead letter sent from here.
     return this.#settle(topic, async () => {

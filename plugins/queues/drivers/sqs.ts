@@ -34,6 +34,7 @@ function checkAttempts(topic: string, { maxReceives, deadLetterArn }: Address, a
   throw OptionError(`publish.attempts for the queue "${topic}"`, String(attempts), takes)
 }
 
+const isFifo = ({ url }: Address) => url.endsWith('.fifo')
 const attemptOf = (message: Message) => Number(message.Attributes?.ApproximateReceiveCount ?? 1)
 
 /** Queues of SQS. They are not created here: their owner decides on their attributes. */
@@ -196,12 +197,22 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     const outcome = await deliver(payloadOf(message.Body), delivery)
     systemClock.clear(prolong)
     if (outcome.ok) return deletes.add(address.url, message.ReceiptHandle!)
+    if (outcome.isForeign && !isFifo(address) && (await this.#giveBack(address, message, meta)))
+      return deletes.add(address.url, message.ReceiptHandle!)
     const isLast = address.maxReceives !== undefined && attempt >= address.maxReceives
     if (outcome.final && !isLast && (await this.#park(address, message))) {
       return deletes.add(address.url, message.ReceiptHandle!)
     }
     const pause = outcome.isForeign ? foreignPause : backoff && pauseAfter(attempt, backoff)
     await this.#hide(address, message, pause === undefined ? retryDelay : Math.ceil(pause / 1000))
+  }
+
+  /** Leaves a message to another process by a copy: SQS would count each time that this one receives it as an attempt. */
+  #giveBack({ url, maxBytes: most }: Address, { MessageId, Body = '' }: Message, meta: object): Promise<boolean> {
+    const options = withMeta({ DelaySeconds: foreignPause / 1000 }, { id: MessageId!, ...metaOf(meta) }, Body, most)
+    return this.#try('a message for a newer process could not be given back, so it has lost an attempt', () =>
+      this.#call('SendMessage', { QueueUrl: url, MessageBody: Body, ...options }),
+    )
   }
 
   /** Moves a message that no further attempt can help to the dead letter queue, if there is one. */

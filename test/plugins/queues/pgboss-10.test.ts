@@ -1,5 +1,6 @@
 import { pgbossQueue } from 'framework'
 import { describe, vi } from 'vitest'
+import { testPortable } from '../../contracts/portable-queue.ts'
 import { testEngine } from '../../contracts/queue-engine.ts'
 import { testTransactions } from '../../contracts/queue-transaction.ts'
 import type { OwnServer } from '../../support/own-server.ts'
@@ -26,4 +27,16 @@ describe.skipIf(!hasPostgres)('pg-boss 10', () => {
     shortest: 1000,
   })
   testTransactions(() => postgres.url)
+})
+
+describe.skipIf(!hasPostgres)('pg-boss 10', () => {
+  let postgres: OwnServer
+  testPortable({
+    kind: 'pgboss',
+    async start() {
+      postgres = await startPostgres()
+      return { pgboss: { connectionString: postgres.url, pollInterval: 100 } }
+    },
+    stop: () => postgres.stop(),
+  })
 })

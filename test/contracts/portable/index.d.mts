@@ -1,0 +1,30 @@
+import type { GenericPubSub, QueueConfig } from 'framework'
+
+/** An engine, as the cases need it. */
+export interface EngineUnderTest {
+  readonly kind: string
+  readonly config: QueueConfig
+  /** Options and features that it cannot have. */
+  readonly lacks?: readonly string[]
+  /** Milliseconds to which it rounds times. Default 1. */
+  readonly step?: number
+  /** Whether two servers have the same messages. Default true. */
+  readonly isShared?: boolean
+  /** Makes a queue, where the engine does not. */
+  prepare?(name: string, attempts: number): Promise<unknown>
+}
+
+export interface PortableCase {
+  readonly name: string
+}
+
+/** The cases for an engine. */
+export function portableCases(engine: Omit<EngineUnderTest, 'config'>): PortableCase[]
+/** Runs one case with servers of its own. */
+export function runCase(engine: EngineUnderTest, one: PortableCase): Promise<void>
+/** An engine of the application that can have every portable option. */
+export function ownEngine(): GenericPubSub
+/** What SQS cannot have. */
+export const lackedBySqs: readonly string[]
+/** What the engine of one process, or the others, do not have to show. */
+export const lackedByAll: readonly string[]

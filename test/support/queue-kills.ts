@@ -1,0 +1,225 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Chance } from './chance.ts'
+import { pause } from './kernel.ts'
+import type { OwnServer } from './own-server.ts'
+import { until } from './queues.ts'
+
+/** An engine whose processes are killed. */
+export interface KilledEngine {
+  readonly kind: 'bullmq' | 'pgboss'
+  config(server: OwnServer): object
+  /** Options of the messages. */
+  readonly options: object
+}
+
+interface Note {
+  readonly what: 'accepted' | 'begin' | 'end'
+  readonly n: number
+  readonly pid: number
+  readonly at: number
+}
+
+/** What was done to a process, and until when it did nothing. */
+interface Blow {
+  readonly pid: number | 'server'
+  readonly from: number
+  readonly to: number
+}
+
+/** What has happened in a number of rounds. */
+export interface KillReport {
+  readonly accepted: number
+  readonly handled: number
+  /** Messages that were handled more than once, by the rule of the engine. */
+  readonly again: number
+  readonly blows: number
+}
+
+const script = join(import.meta.dirname, '../plugins/fixtures/queues-crowd.mjs')
+const root = join(import.meta.dirname, '../..')
+/** Milliseconds for which a time limit or a lock may go on after a blow: what the engine does then is by its rule. */
+const aftermath = 6000
+
+/** Publishers and workers of one queue, which are killed and stopped, and their server as well. */
+class Crowd {
+  readonly #settings: object
+  readonly #folder = mkdtempSync(join(tmpdir(), 'framework-kills-'))
+  readonly #file = join(this.#folder, 'notes')
+  readonly #children = new Map<ChildProcess, 'worker' | 'publisher'>()
+  readonly blows: Blow[] = []
+  #numbers = 0
+
+  constructor(settings: object) {
+    this.#settings = { ...settings, file: this.#file, concurrency: 3 }
+    writeFileSync(this.#file, '')
+  }
+
+  start(role: 'worker' | 'publisher'): void {
+    // Each publisher has numbers of its own.
+    const from = ++this.#numbers * 1_000_000
+    const child = fork(script, [JSON.stringify({ ...this.#settings, role, from })], {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: [],
+      env: { ...process.env, NODE_OPTIONS: '' },
+    })
+    this.#children.set(child, role)
+    child.once('exit', () => this.#children.delete(child))
+  }
+
+  /** Kills or stops one of them, or the server. */
+  async strike(chance: Chance, server: OwnServer): Promise<void> {
+    const victims = [...this.#children.keys()].filter(({ exitCode }) => exitCode === null)
+    const isServer = chance.is(0.15)
+    const victim = chance.pick(victims)
+    const kills = chance.is(0.5)
+    const ms = 50 + chance.below(kills ? 500 : 3000)
+    const blow = { pid: isServer ? ('server' as const) : victim.pid!, from: Date.now() }
+    if (isServer) await this.#strikeServer(server, kills, ms)
+    else if (kills) {
+      const role = this.#children.get(victim)!
+      victim.kill('SIGKILL')
+      await pause(ms)
+      this.start(role)
+    } else {
+      victim.kill('SIGSTOP')
+      await pause(ms)
+      victim.kill('SIGCONT')
+    }
+    this.blows.push({ ...blow, to: kills && !isServer ? Number.POSITIVE_INFINITY : Date.now() })
+  }
+
+  async #strikeServer(server: OwnServer, kills: boolean, ms: number): Promise<void> {
+    if (kills) await server.kill()
+    else server.freeze()
+    await pause(ms)
+    if (kills) await server.restart()
+    else server.thaw()
+  }
+
+  notes(): Note[] {
+    return readFileSync(this.#file, 'utf8')
+      .split('\n')
+      .filter((line) => line.endsWith(']'))
+      .map((line) => JSON.parse(line) as [Note['what'], number, number, number])
+      .map(([what, n, pid, at]) => ({ what, n, pid, at }))
+  }
+
+  /** Lets publishers end after what they have begun. */
+  async endPublishers(): Promise<void> {
+    const publishers = [...this.#children].filter(([, role]) => role === 'publisher').map(([child]) => child)
+    const ended = publishers.map((child) => new Promise((resolve) => child.once('exit', resolve)))
+    // One that was killed a moment ago is not connected any more.
+    for (const child of publishers) if (child.connected) child.send('end')
+    await Promise.all(ended)
+  }
+
+  async close(): Promise<void> {
+    const children = [...this.#children.keys()]
+    const ended = children.map((child) => new Promise((resolve) => child.once('exit', resolve)))
+    for (const child of children) child.kill('SIGKILL')
+    await Promise.all(ended)
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+/** Whether the engine may hand a message out again that a process had from a time on. */
+function isByRule(blows: readonly Blow[], first: Note, second: Note): boolean {
+  return blows.some(
+    ({ pid, from, to }) =>
+      (pid === first.pid || pid === second.pid || pid === 'server') && from <= second.at && to + aftermath >= first.at,
+  )
+}
+
+/** What is wrong with the notes: lost messages, and messages that were handled again without a reason. */
+function wrongIn(notes: readonly Note[], blows: readonly Blow[]): string[] {
+  const of = (what: Note['what']) => {
+    const found = new Map<number, Note[]>()
+    for (const note of notes) if (note.what === what) found.set(note.n, [...(found.get(note.n) ?? []), note])
+    return found
+  }
+  const [accepted, begun, ended] = [of('accepted'), of('begin'), of('end')]
+  const lost = [...accepted.keys()].filter((n) => !ended.has(n)).map((n) => `${n} was accepted and never handled`)
+  const again = [...ended]
+    .filter(([, ends]) => ends.length > 1)
+    .flatMap(([n]) => {
+      const begins = begun.get(n)!
+      return begins.slice(1).flatMap((second, i) => (isByRule(blows, begins[i]!, second) ? [] : [n]))
+    })
+    .map((n) => `${n} was handled again: ${JSON.stringify([begun.get(n), ended.get(n)])}`)
+  return [...lost, ...again]
+}
+
+/**
+ * Publishes and handles messages while processes and the server die and stop, `rounds` times, by the choices of a seed. Afterwards no accepted
+ * message may be lost, none may have been handled twice without a reason, and handlers that never end may not have stopped a worker.
+ *
+ * @throws Error with the seed.
+ */
+export async function killRounds(
+  engine: KilledEngine,
+  server: OwnServer,
+  seed: number,
+  rounds: number,
+): Promise<KillReport> {
+  const chance = new Chance(seed)
+  const crowd = new Crowd({ ...engine, name: `kills-${process.pid}-${seed}`, config: engine.config(server) })
+  try {
+    for (const role of ['worker', 'worker', 'worker', 'publisher', 'publisher'] as const) crowd.start(role)
+    await until(() => crowd.notes().some(({ what }) => what === 'end'), 'the first message', 60_000)
+    for (let round = 0; round < rounds; round++) {
+      await pause(100 + chance.below(500))
+      await crowd.strike(chance, server)
+    }
+    await crowd.endPublishers()
+    const unhandled = () => {
+      const notes = crowd.notes()
+      const ended = new Set(notes.filter(({ what }) => what === 'end').map(({ n }) => n))
+      return notes.filter(({ what, n }) => what === 'accepted' && !ended.has(n))
+    }
+    await until(() => unhandled().length === 0, 'the end of all messages', 60_000).catch(() => {})
+    const notes = crowd.notes()
+    const wrong = wrongIn(notes, crowd.blows)
+    if (wrong.length > 0)
+      throw new Error(`${wrong.length} messages: ${wrong.slice(0, 5).join('; ')}; ${JSON.stringify(crowd.blows)}`)
+    const [accepted, ended] = (['accepted', 'end'] as const).map((what) => notes.filter((note) => note.what === what))
+    const handled = new Set(ended!.map(({ n }) => n)).size
+    return { accepted: accepted!.length, handled, again: ended!.length - handled, blows: crowd.blows.length }
+  } catch (error) {
+    throw new Error(`${engine.kind}, seed ${seed}, ${rounds} rounds: ${(error as Error).message}`, { cause: error })
+  } finally {
+    await crowd.close()
+  }
+}
+
+/** The engines, each with short locks. */
+export const killedEngines: readonly KilledEngine[] = [
+  {
+    kind: 'bullmq',
+    config: ({ url }) => ({
+      bullmq: {
+        connection: url,
+        lockDuration: 2000,
+        stalledInterval: 1000,
+        maxStalledCount: 100,
+        publishTimeout: 2000,
+      },
+    }),
+    options: { attempts: 100, timeout: 500 },
+  },
+  {
+    kind: 'pgboss',
+    config: ({ url }) => ({
+      pgboss: {
+        connectionString: url,
+        pollInterval: 100,
+        publishTimeout: 2000,
+        options: { superviseIntervalSeconds: 1, monitorIntervalSeconds: 1, maintenanceIntervalSeconds: 1 },
+      },
+    }),
+    options: { attempts: 100, timeout: 500, expireInSeconds: 2 },
+  },
+]
