@@ -1,4 +1,5 @@
 import { described, type Logger, type Middleware } from '../../kernel/index.ts'
+import { operatorPageOptions } from '../shared/development/operator-page.ts'
 import { foreignOption } from '../shared/options/foreign-options.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { addressOption } from '../shared/stores/address.ts'
@@ -119,15 +120,7 @@ export type CronLockSettings = NonNullable<CronSettings['lock']>
 export type CronRedisSettings = SettingsOf<typeof redisLock>
 export type CronPostgresSettings = SettingsOf<typeof postgresLock>
 
-export const cronUiOptions = option
-  .shape({
-    path: option
-      .name(/^\/[^?#*:]*$/, 'a path that begins with "/", without parameters')
-      .into((path) => path.replace(/\/+$/, '') || '/')
-      .default('/crons'),
-    middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').default([]).guard(),
-  })
-  .typed<CronUiOptions>()
+export const cronUiOptions = option.shape(operatorPageOptions('/crons')).typed<CronUiOptions>()
 
 const ui = option
   .either(option.flag(), cronUiOptions)
