@@ -2,8 +2,7 @@ import { isFrameworkError, type Logger, systemClock, within } from '../../../ker
 import { withoutPrefix } from '../../shared/failures/format.ts'
 import { redactText } from '../../shared/values/redact-text.ts'
 import { messageOf } from '../../shared/values/safely.ts'
-import type { MessageState, QueueCounts } from '../drivers/contract.ts'
-import type { QueueEntry, QueueOperator } from '../operations.ts'
+import type { QueueCounts } from '../drivers/contract.ts'
 import type { QueueService } from '../service.ts'
 
 /** What an engine has returned, or why it has not. */
@@ -63,17 +62,4 @@ export function byTrouble(one: QueueSummary, other: QueueSummary): number {
   const rank = ({ counts, isPaused }: QueueSummary) =>
     counts.value === undefined ? 0 : counts.value.failed > 0 ? 1 : isPaused ? 2 : 3
   return rank(one) - rank(other) || one.name.localeCompare(other.name)
-}
-
-/** How many messages a page lists. */
-export const pageSize = 50
-
-/** One page of the messages in a state, and whether there are more. */
-export async function listed(
-  operator: QueueOperator,
-  state: MessageState,
-  from: number,
-): Promise<{ readonly entries: readonly QueueEntry[]; readonly hasMore: boolean }> {
-  const entries = await operator.list({ state, from, limit: pageSize + 1 })
-  return { entries: entries.slice(0, pageSize), hasMore: entries.length > pageSize }
 }

@@ -15,16 +15,17 @@ import { nodeEnv } from '../../shared/environment/node-env.ts'
 import { HttpError } from '../../shared/failures/http-error.ts'
 import { utf8Text } from '../../shared/http/body-parser.ts'
 import { parseQuery } from '../../shared/http/query.ts'
-import { plural, refreshOf } from '../../shared/pages/markup.ts'
+import { plural, processZone, refreshOf } from '../../shared/pages/markup.ts'
 import { messageStates } from '../drivers/contract.ts'
 import { QueuePageError } from '../errors.ts'
 import type { QueueChange, QueueOperator } from '../operations.ts'
 import type { QueueUiSettings } from '../options.ts'
 import type { QueueService } from '../service.ts'
-import { byTrouble, listed, look, summaryOf } from './look.ts'
+import { byTrouble, look, summaryOf } from './look.ts'
 import {
   type Asked,
   contentSecurityPolicy,
+  pageSize,
   queryOf,
   renderMessage,
   renderQueue,
@@ -61,8 +62,8 @@ export function addQueuePage(ctx: Context, service: QueueService, { path, middle
   // Another site can let its own name point to this machine: then its pages are of the same origin.
   const canChange = (req: Request) => isGuarded || isLoopbackHost(req.raw.host)
   const send = async (req: Request, res: Response, said: Said) => {
-    const { worker } = ctx.server
-    const view = { asked: askedOf(req.query), now: clock.now(), canChange: canChange(req), worker, ...said }
+    const here = { now: clock.now(), zone: processZone(), canChange: canChange(req), worker: ctx.server.worker }
+    const view = { asked: askedOf(req.query), ...here, ...said }
     const { page, status } = await pageOf(service, view, ctx.log)
     return sendPage(res.status(said.status ?? status), contentSecurityPolicy, page)
   }
@@ -123,7 +124,7 @@ async function pageOf(
   }
   const [summary, list] = await Promise.all([
     summaryOf(service, operator, log),
-    look(() => listed(operator, state, from), log),
+    look(() => operator.list({ state, from, limit: pageSize + 1 }), log),
   ])
   return { page: renderQueue(summary, list, view), status: 200 }
 }

@@ -33,7 +33,7 @@ describe('the page', () => {
       .assertHeader('cache-control', 'no-store')
     const text = res.text()
     expect(text).toContain(
-      `<a class="bad" href="?queue=${name}&amp;state=failed" aria-label="3 failed in ${name}">3</a>`,
+      `<a class="failed" href="?queue=${name}&amp;state=failed" aria-label="3 failed in ${name}">3</a>`,
     )
     expect(text).toContain(`aria-label="1 delayed in ${calm.name}">1</a>`)
     expect(text.indexOf(`>${name}<`)).toBeLessThan(text.indexOf(`>${calm.name}<`))
