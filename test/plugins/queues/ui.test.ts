@@ -1,9 +1,22 @@
-import { bullmqQueue, createQueue, memoryQueue, RouteCollection, Server, sqsQueue } from 'framework'
+import {
+  bullmqQueue,
+  createQueue,
+  memoryQueue,
+  pgbossQueue,
+  type Queue,
+  RouteCollection,
+  Server,
+  sqsQueue,
+} from 'framework'
 import { helmet, queues } from 'framework/plugins'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { pagesOf } from '../../../plugins/shared/development/pages.ts'
+import type { DoctorCheck } from '../../../plugins/shared/doctor/check.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { freePort } from '../../support/own-server.ts'
+import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 import { freshName } from '../../support/queues.ts'
+import { hasRedis, startRedis } from '../../support/redis.ts'
 import { failing, fromPage, nasty, serve, staff, staffOnly } from './ui-support.ts'
 
 const stop: (() => unknown)[] = []
@@ -399,7 +412,88 @@ describe('who may', () => {
   })
 })
 
+test('a development server lists the page, and the doctor finds one that would not start in production', async () => {
+  const guarded = await open({ middlewares: [staffOnly] })
+  expect(pagesOf(guarded.server as never)).toContainEqual({ what: 'queues (guarded)', path: '/queues' })
+  const { server } = await open(true)
+  expect(pagesOf(server as never)).toContainEqual({ what: 'queues', path: '/queues' })
+  const checks = (await queues.plugin.doctor!()) as unknown as DoctorCheck[]
+  const check = checks.find(({ code }) => code === 'queues.public-page')!
+  const find = (ui: unknown) => check.find({ settings: { ui } } as never)
+  expect(check).toMatchObject({ level: 'error', production: true, explains: 'QueuePageError' })
+  expect(find(false)).toBeUndefined()
+  expect(find({ path: '/queues', middlewares: [staffOnly] })).toBeUndefined()
+  expect(find({ path: '/queues', middlewares: [] })).toMatchObject({ problem: expect.stringContaining('at /queues') })
+})
+
 describe('engines', () => {
+  test.each([
+    {
+      engine: 'Redis',
+      isHere: hasRedis,
+      start: startRedis,
+      config: (url: string) => ({ bullmq: { connection: url } }),
+      make: (name: string) => bullmqQueue<number>(name, { attempts: 1 }),
+      later: { delay: 600_000 },
+    },
+    {
+      engine: 'Postgres',
+      isHere: hasPostgres,
+      start: startPostgres,
+      config: (url: string) => ({ pgboss: { connectionString: url, pollInterval: 500 } }),
+      make: (name: string) => pgbossQueue<number>(name, { retryLimit: 0 }),
+      later: { startAfter: 600 },
+    },
+  ])('$engine: what the page does reaches the engine', async ({ isHere, start, config, make, later }) => {
+    if (!isHere) return
+    const store = await start()
+    stop.push(() => store.stop())
+    const { server, get, click } = await open(true, { config: config(store.url) })
+    const queue = make(freshName('real')) as Queue<number, object>
+    const { name } = queue
+    let isMended = false
+    const handled: number[] = []
+    const subscriber = await queue.subscribe((payload) => {
+      if (!isMended) throw new Error(`cannot print ${payload}`)
+      handled.push(payload)
+    })
+    stop.push(() => subscriber.unsubscribe())
+    const own = queue.for(server)
+    const failed = async () => (await own.counts()).failed
+    for (const payload of [1, 2, 3]) await own.publish(payload)
+    await expect.poll(failed, { timeout: 20_000 }).toBe(3)
+    isMended = true
+    const list = (await get({ queue: name })).text()
+    const ids = Array.from(list.matchAll(/name="id" value="([^"]+)"/g), ([, id]) => id!)
+    expect(ids).toHaveLength(3)
+    const message = (await get({ queue: name, id: ids[0]! })).text()
+    expect(message).toContain('<span class="failed">failed</span>')
+    expect(message).toContain('<dd>1 of 1</dd>')
+    expect(message).toContain('cannot print')
+    const did = async (fields: [string, string][]) => {
+      const res = await click({ queue: name }, fields)
+      res.assertStatus(303)
+      return Object.fromEntries(new URLSearchParams(String(res.headers().location)))
+    }
+    const id = (one: string): [string, string] => ['id', one]
+    expect(await did([['do', 'remove'], id(ids[0]!)])).toMatchObject({ count: '1' })
+    expect(await did([['do', 'retry'], id(ids[1]!)])).toMatchObject({ count: '1' })
+    await expect.poll(() => handled.length, { timeout: 20_000 }).toBe(1)
+    expect(await did([['do', 'retry-all']])).toMatchObject({ count: '1' })
+    await expect.poll(() => handled.length, { timeout: 20_000 }).toBe(2)
+    await did([['do', 'pause']])
+    expect((await get()).text()).toMatch(new RegExp(`>${name}</a> <span class="badge">paused`))
+    await did([['do', 'resume']])
+    await own.publish(4, later as never)
+    expect((await get({ queue: name, state: 'delayed' })).text()).toContain('<th scope="col">Due</th>')
+    expect(
+      await did([
+        ['do', 'empty'],
+        ['states', 'delayed'],
+      ]),
+    ).toMatchObject({ count: '1' })
+  })
+
   test('one that is away is reported for its queues, and the others work', async () => {
     const port = await freePort()
     const { server, get, click } = await open(true, {
@@ -412,8 +506,13 @@ describe('engines', () => {
     expect(performance.now() - begun).toBeLessThan(5_000)
     all.assertStatus(200)
     expect(all.text()).toContain(`aria-label="1 failed in ${name}"`)
-    const why = `the queue &quot;${away.name}&quot; cannot be reached: Redis at redis://127.0.0.1:${port}`
-    expect(all.text()).toContain(why)
+    const redis = `cannot be reached: Redis at redis://127.0.0.1:${port}`
+    // Once for the engine, and not for each of its queues.
+    expect(all.text().split(redis)).toHaveLength(2)
+    expect(all.text()).toContain(
+      `>${away.name}</a></th><td colspan="5" class="failed">The engine does not respond.</td>`,
+    )
+    const why = `the queue &quot;${away.name}&quot; ${redis}`
     const one = await get({ queue: away.name })
     one.assertStatus(200)
     expect(one.text().split(why)).toHaveLength(2)
