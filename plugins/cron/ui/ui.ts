@@ -7,7 +7,6 @@ import { peer } from '../../shared/environment/optional-package.ts'
 import { answerAsLeader, askLeader } from '../../shared/environment/several-workers.ts'
 import { HttpError } from '../../shared/failures/http-error.ts'
 import type { SettingsOf } from '../../shared/options/index.ts'
-import { processZone, refreshOf } from '../../shared/pages/markup.ts'
 import { safely } from '../../shared/values/safely.ts'
 import type { CronJobInfo } from '../jobs/run.ts'
 import { cronUiOptions } from '../options.ts'
@@ -47,7 +46,11 @@ export const cronUi = definePlugin({
         `the cron jobs at ${ctx.prefix}${path} are open to everyone: protect the page with its option middlewares, cron: { ui: { middlewares: […] } } or cronUi({ middlewares: […] })`,
       )
     }
-    const [describe, { contentSecurityPolicy, renderPage }] = await Promise.all([loadDescriber(), import('./page.ts')])
+    const [describe, { contentSecurityPolicy, renderPage }, { processZone, refreshOf }] = await Promise.all([
+      loadDescriber(),
+      import('./page.ts'),
+      import('../../shared/pages/markup.ts'),
+    ])
     const routeOptions = { middlewares: [...middlewares], apidoc: { tags: ['cron'] } } as const
     const shown = shownJobs(service, ctx.scope)
 

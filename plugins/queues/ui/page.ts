@@ -68,7 +68,7 @@ interface Parts {
   readonly body: unknown
 }
 
-function render({ asked, now, zone, notice, trouble }: View, parts: Parts): string {
+function render({ asked, now, zone, canChange, notice, trouble }: View, parts: Parts): string {
   const { title, query, intro, heading = html`<h1>${title}</h1>`, body } = parts
   const { head, toggle } = refreshing(asked.refresh, query)
   const up = asked.queue !== undefined && html`<nav aria-label="Queues"><a href="?">All queues</a></nav>`
@@ -78,7 +78,8 @@ function render({ asked, now, zone, notice, trouble }: View, parts: Parts): stri
     notice !== undefined && html`<p role="status">${notice}</p>`,
     ...Array.from(troubles, (one) => html`<p role="alert">${one}</p>`),
   ]
-  const main = html`<main>${up}${heading}<p class="dim">${intro} ${times}</p>${said}${body}</main>`
+  const locked = !canChange && html`<p>To change anything, open the page under localhost, or give it middlewares.</p>`
+  const main = html`<main>${up}${heading}<p class="dim">${intro} ${times}</p>${locked}${said}${body}</main>`
   return htmlPage({ title, head: `${head}<style>${style}</style>`, body: main.text })
 }
 

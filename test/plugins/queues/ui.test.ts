@@ -397,6 +397,7 @@ describe('who may', () => {
     const page = await get({ queue: name }, rebound)
     page.assertStatus(200)
     expect(page.text()).not.toContain('<form')
+    expect(page.text()).toContain('To change anything, open the page under localhost, or give it middlewares.')
     ;(await click({ queue: name }, [['do', 'pause']], rebound)).assertStatus(403)
     expect(await operator.isPaused()).toBe(false)
     const guarded = await open({ middlewares: [staffOnly] })
