@@ -1,4 +1,5 @@
 import { described, type Logger, type Middleware } from '../../kernel/index.ts'
+import { operatorPageOptions } from '../shared/development/operator-page.ts'
 import { lockTtl } from '../shared/locks/contract.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { type CronPattern, parsePattern } from '../shared/schedule/pattern.ts'
@@ -144,15 +145,7 @@ export const cronServiceOptions = option
 export type CronSettings = SettingsOf<typeof cronServiceOptions>
 export type CronLockSettings = NonNullable<CronSettings['lock']>
 
-export const cronUiOptions = option
-  .shape({
-    path: option
-      .name(/^\/[^?#*:]*$/, 'a path that begins with "/", without parameters')
-      .into((path) => path.replace(/\/+$/, '') || '/')
-      .default('/crons'),
-    middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').default([]).guard(),
-  })
-  .typed<CronUiOptions>()
+export const cronUiOptions = option.shape(operatorPageOptions('/crons')).typed<CronUiOptions>()
 
 const ui = option
   .either(option.flag(), cronUiOptions)

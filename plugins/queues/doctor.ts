@@ -22,6 +22,19 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
       })),
   ),
   {
+    code: 'queues.public-page',
+    level: 'error',
+    production: true,
+    explains: 'QueuePageError',
+    find({ settings: { ui } }) {
+      if (ui === false || ui.middlewares.length > 0) return undefined
+      return {
+        problem: `everyone could read and change the queues at ${ui.path}, so that the server does not start in production`,
+        remedy: 'Guard the page: background: { queues: { ui: { middlewares: [staffOnly] } } }',
+      }
+    },
+  },
+  {
     code: 'queues.not-configured',
     level: 'error',
     // The boot configures the queues: if it has failed, none is configured.

@@ -44,6 +44,11 @@ export const { QueueServerError, QueueExpiredError, QueueVersionError, QueueOper
   QueueOperationError: (why: string) => why,
 })
 
+export const { QueuePageError } = defineErrors({
+  QueuePageError: (path: string) =>
+    `the page of the queues at ${path} would be open to everyone. Guard it: background: { queues: { ui: { middlewares: [staffOnly] } } }; NODE_ENV=development needs none`,
+})
+
 export const { QueueHandlerError } = defineErrors({
   QueueHandlerError: (queue: string, why: string) => `the queue "${queue}": ${why}`,
 })

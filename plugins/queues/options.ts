@@ -1,4 +1,5 @@
-import { nearest, type OptionPlace } from '../../kernel/index.ts'
+import { type Middleware, nearest, type OptionPlace, type Request } from '../../kernel/index.ts'
+import { operatorPageOptions } from '../shared/development/operator-page.ts'
 import { awsCredentials } from '../shared/environment/aws-credentials.ts'
 import { foreignOption } from '../shared/options/foreign-options.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
@@ -120,6 +121,18 @@ export interface QueuesOptions {
   config?: QueueConfig
   /** Whether the subscribers of this process receive messages once the server listens. Default false. */
   run?: boolean
+  /** A page on which operators look after the queues. Default: none. */
+  ui?: boolean | QueueUiOptions
+}
+
+/** The page that shows the queues. */
+export interface QueueUiOptions {
+  /** The path of the page. Default `/queues`. */
+  path?: string
+  /** Middlewares that decide who may see and use the page. Without any, a server only starts if `NODE_ENV` is `development` or `test`. */
+  middlewares?: readonly Middleware[]
+  /** Who makes a change, for the log. Default: the address of the client. */
+  by?: (req: Request) => string | undefined
 }
 
 const shared = {
@@ -220,10 +233,23 @@ export const queueConfigOptions = option
   })
   .typed<QueueConfig>()
 
+const uiOptions = option
+  .shape({
+    ...operatorPageOptions('/queues'),
+    by: option.fn<NonNullable<QueueUiOptions['by']>>('a function (req) => string').guard(),
+  })
+  .typed<QueueUiOptions>()
+
+const ui = option
+  .either(option.flag(), uiOptions)
+  .into((given) => (given === true ? uiOptions.parse({}) : given))
+  .default(false)
+
 export const queuesOptions = option
-  .shape({ config: queueConfigOptions.optional(), run: option.flag().default(false) })
+  .shape({ config: queueConfigOptions.optional(), run: option.flag().default(false), ui })
   .typed<QueuesOptions>()
 
+export type QueueUiSettings = SettingsOf<typeof uiOptions>
 export type OwnEngineSettings = SettingsOf<typeof ownEngine>
 export type BullmqSettings = SettingsOf<typeof bullmq>
 export type PgbossSettings = SettingsOf<typeof pgboss>

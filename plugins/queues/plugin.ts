@@ -59,8 +59,10 @@ export const queues = definePlugin({
   },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ queues: new QueueService() }),
-  setup(ctx, { config, run }) {
+  async setup(ctx, { config, run, ui }) {
     const service = ctx.services.get('queues')
+    // Loaded here rather than on import: a server without the page should not load it. It may refuse to start, so it comes first.
+    if (ui !== false) (await import('./ui/ui.ts')).addQueuePage(ctx, service, ui)
     service.mount(ctx.server, ctx.log, config)
     ctx.onReady(() => {
       for (const { name, schema } of allQueues()) if (schema !== undefined) compileSchema(name, schema)

@@ -28,6 +28,7 @@ export type {
   QueueFailure,
   QueueSettings,
   QueuesOptions,
+  QueueUiOptions,
   SqsConfig,
 } from './options.ts'
 export type {

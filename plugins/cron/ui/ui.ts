@@ -1,4 +1,5 @@
-import { definePlugin, type Request, sendFailure, type WorkerPlace } from '../../../kernel/index.ts'
+import { definePlugin, sendFailure, type WorkerPlace } from '../../../kernel/index.ts'
+import { isFromHere, sendPage } from '../../shared/development/operator-page.ts'
 import { announcePage } from '../../shared/development/pages.ts'
 import { publicPage, publicPageCheck } from '../../shared/doctor/public-page.ts'
 import { isProduction } from '../../shared/environment/node-env.ts'
@@ -45,18 +46,11 @@ export const cronUi = definePlugin({
         `the cron jobs at ${ctx.prefix}${path} are open to everyone: protect the page with its option middlewares, cron: { ui: { middlewares: […] } } or cronUi({ middlewares: […] })`,
       )
     }
-    const [describe, { contentSecurityPolicy, ofProcess, renderPage }] = await Promise.all([
+    const [describe, { contentSecurityPolicy, renderPage }, { processZone, refreshOf }] = await Promise.all([
       loadDescriber(),
       import('./page.ts'),
+      import('../../shared/pages/markup.ts'),
     ])
-    const headers = {
-      'content-security-policy': contentSecurityPolicy,
-      'cache-control': 'no-store',
-      // With `no-referrer`, which helmet sets, browsers would send clicks without an origin.
-      'referrer-policy': 'same-origin',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-    }
     const routeOptions = { middlewares: [...middlewares], apidoc: { tags: ['cron'] } } as const
     const shown = shownJobs(service, ctx.scope)
 
@@ -66,7 +60,6 @@ export const cronUi = definePlugin({
         () => ({ jobs: [], failure: elsewhere(ctx.server.worker) }),
       )
       const { ran, busy, refresh } = req.query as Record<string, unknown>
-      const seconds = Number(refresh)
       const named = (name: unknown) => jobs.some((job) => job.name === name)
       const notice = named(ran)
         ? `${String(ran)} was started.`
@@ -75,14 +68,13 @@ export const cronUi = definePlugin({
           : failure
       const view = {
         now: service.now(),
-        timezone: service.timezone ?? ofProcess(),
+        timezone: service.timezone ?? processZone(),
         canRun: isGuarded,
-        refresh: seconds >= 5 && seconds <= 3600 ? Math.round(seconds) : undefined,
+        refresh: refreshOf(refresh),
         notice,
         describe,
       }
-      for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
-      return res.html(renderPage(jobs, view))
+      return sendPage(res, contentSecurityPolicy, renderPage(jobs, view))
     })
 
     announcePage(ctx.server, isGuarded ? 'jobs (guarded)' : 'jobs', `${ctx.prefix}${path}`)
@@ -103,14 +95,6 @@ export const cronUi = definePlugin({
 function elsewhere(worker: WorkerPlace | undefined): string {
   if (worker === undefined) return 'The jobs have not started.'
   return `Worker ${worker.number} of ${worker.of} responded. The jobs run in another worker, which does not respond now.`
-}
-
-/** Whether a click was made on this page: a click on any other page would send the user's cookies as well. */
-function isFromHere(req: Request): boolean {
-  const site = req.headers['sec-fetch-site']
-  if (site !== undefined) return site === 'same-origin'
-  // Browsers omit `sec-fetch-site` without https. A client that sends neither header has no cookies to abuse, and no page.
-  return req.headers.origin !== undefined && req.headers.origin === new URL(req.url).origin
 }
 
 async function loadDescriber(): Promise<(pattern: string) => string> {

@@ -30,8 +30,8 @@ const problem: FailureFormat = (failure, req) => {
   return { headers: { 'content-type': problemType }, body: { ...members, ...details, ...members } }
 }
 
-/** A message without its code: the framework's messages begin with it, and here it is a separate member. */
-function withoutPrefix(code: string, message: string): string {
+/** A message without its code: the framework's messages begin with it, which is a separate member in a body, and nothing that a person needs. */
+export function withoutPrefix(code: string, message: string): string {
   const prefix = `${messagePrefix(code)}: `
   return message.startsWith(prefix) ? message.slice(prefix.length) : message
 }

@@ -4,6 +4,9 @@ import { readFileSync } from 'node:fs'
 /** The beginning of the style of every page: colours, which follow the system, and what looks the same everywhere. */
 export const baseStyle = readFileSync(new URL('./base.css', import.meta.url), 'utf8')
 
+/** The style of a page that is a document: headings, terms and tables in one column. */
+export const documentStyle = baseStyle + readFileSync(new URL('./document.css', import.meta.url), 'utf8')
+
 /** For the script of a page: makes an element. Strings become text, never markup, so that data cannot run anything. */
 export const elementsScript = readFileSync(new URL('./elements.js', import.meta.url), 'utf8')
 

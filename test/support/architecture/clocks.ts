@@ -33,6 +33,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/queues/drivers': 'patience with engines, which have clocks of their own',
   'plugins/queues/engines.ts': 'patience with engines',
   'plugins/queues/service.ts': 'patience with handlers, while closing',
+  'plugins/queues/ui/look.ts': 'patience with engines',
   'plugins/shared/development/loop-delay.ts': 'measures',
   'plugins/shared/development/open-telemetry.ts': 'patience with a collector, while closing',
   'plugins/shared/doctor': 'compares the clock of another machine, and has patience with it',

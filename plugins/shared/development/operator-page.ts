@@ -1,0 +1,33 @@
+import type { Middleware, Request, Response } from '../../../kernel/index.ts'
+import { option } from '../options/index.ts'
+
+/** The options of a page on which operators look after a plugin. */
+export const operatorPageOptions = (path: string) => ({
+  path: option
+    .name(/^\/[^?#*:]*$/, 'a path that begins with "/", without parameters')
+    .into((given) => given.replace(/\/+$/, '') || '/')
+    .default(path),
+  middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').default([]).guard(),
+})
+
+/** Sends a page that nothing stores or frames. */
+export function sendPage(res: Response, policy: string, page: string): Response {
+  const headers = {
+    'content-security-policy': policy,
+    'cache-control': 'no-store',
+    // With `no-referrer`, which helmet sets, browsers would send clicks without an origin.
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  }
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+  return res.html(page)
+}
+
+/** Whether a click was made on this page: a click on any other page would send the user's cookies as well. */
+export function isFromHere(req: Request): boolean {
+  const site = req.headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin'
+  // Browsers omit `sec-fetch-site` without https. A client that sends neither header has no cookies to abuse, and no page.
+  return req.headers.origin !== undefined && req.headers.origin === new URL(req.url).origin
+}
