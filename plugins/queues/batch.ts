@@ -1,6 +1,22 @@
 import { clock } from '../../kernel/index.ts'
 import { type Deferred, deferred } from '../shared/values/promises.ts'
-import type { QueueHandler, QueueMessage } from './subscription.ts'
+
+/** What a handler receives along with the payload of its message. */
+export interface QueueMessage {
+  /** The id that `publish` returned, the same at each attempt. */
+  readonly id: string
+  /** The name of the queue. */
+  readonly queue: string
+  /** Which attempt this is, 1 for the first. */
+  readonly attempt: number
+  /** The maximum number of attempts; `undefined` where only the engine knows it. */
+  readonly attempts: number | undefined
+  /** Aborts when the attempt has reached its time limit, and when closing no longer waits for it. */
+  readonly signal: AbortSignal
+}
+
+/** Handles one message; an exception or a rejection is a failed attempt. */
+export type QueueHandler<Payload> = (payload: Payload, message: QueueMessage) => unknown
 
 /** Handles several messages together; an exception or a rejection is a failed attempt of each of them. */
 export type QueueBatchHandler<Payload> = (payloads: Payload[], messages: QueueMessage[]) => unknown

@@ -1,5 +1,5 @@
-import { QueueConfigurationError } from './errors.ts'
-import { type QueueConfig, type QueueConfigSettings, queueConfigOptions } from './options.ts'
+import { QueueConfigurationError } from '../shared/engines/errors.ts'
+import { type QueueConfig, type QueueConfigSettings, queueConfigOptions } from '../shared/engines/options.ts'
 
 /** The configuration of this process: that of scripts, and of every server without one of its own. */
 let ofProcess: QueueConfigSettings | undefined

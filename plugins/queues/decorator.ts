@@ -1,8 +1,8 @@
 import type { Logger } from '../../kernel/index.ts'
 import { decorator, type MethodMark } from '../shared/decorators/decorator.ts'
+import { QueueHandlerError } from '../shared/engines/errors.ts'
 import { instanceStandIn, memberUsed } from '../shared/work/service-classes.ts'
-import { QueueHandlerError } from './errors.ts'
-import type { QueueHandler } from './subscription.ts'
+import type { QueueHandler } from './batch.ts'
 
 /** A method that receives the messages of a queue. */
 export type QueueMethod<Payload> = (payload: Payload, ...rest: never[]) => unknown

@@ -1,9 +1,9 @@
 import { type DoctorCheck, type DoctorInput, missingPackage, productionWarning } from '../shared/doctor/check.ts'
 import { postgresClock } from '../shared/doctor/postgres.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
+import type { queuesOptions } from '../shared/engines/options.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import type { Engines } from './engines.ts'
-import type { queuesOptions } from './options.ts'
 import { allQueues, type DeclaredQueue } from './registry.ts'
 
 const enginesOf = ({ services }: DoctorInput): Engines => services.queues!.engines

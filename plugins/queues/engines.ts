@@ -1,20 +1,20 @@
 import { isFrameworkError, type Logger, systemClock, type Timer, within } from '../../kernel/index.ts'
-import { lineLogger } from '../shared/logging/logger.ts'
-import { addressOf, shownAddress } from '../shared/stores/address.ts'
-import { isUnreachable } from '../shared/stores/unreachable.ts'
-import { memoizedIn } from '../shared/values/memoize.ts'
-import { processConfig } from './config.ts'
-import { redisAddress } from './drivers/bullmq-connection.ts'
-import type { DriverHost, QueueDriver } from './drivers/contract.ts'
-import { customDriver, type GenericPubSub } from './drivers/custom.ts'
-import { MemoryDriver } from './drivers/memory.ts'
-import { QueueNotConfiguredError, QueueUnavailableError } from './errors.ts'
+import { redisAddress } from '../shared/engines/bullmq-connection.ts'
+import type { DriverHost, QueueDriver } from '../shared/engines/contract.ts'
+import { customDriver, type EngineRef, type GenericPubSub, type Unresolved } from '../shared/engines/custom.ts'
+import { QueueNotConfiguredError, QueueUnavailableError } from '../shared/engines/errors.ts'
+import { MemoryDriver } from '../shared/engines/memory.ts'
 import {
   type OwnEngineSettings,
   ownEngineDefaults,
   type QueueConfigSettings,
   type QueueErrorHandler,
-} from './options.ts'
+} from '../shared/engines/options.ts'
+import { lineLogger } from '../shared/logging/logger.ts'
+import { addressOf, shownAddress } from '../shared/stores/address.ts'
+import { isUnreachable } from '../shared/stores/unreachable.ts'
+import { memoizedIn } from '../shared/values/memoize.ts'
+import { processConfig } from './config.ts'
 
 type Driver = QueueDriver<object>
 
@@ -28,37 +28,27 @@ interface Kind {
 
 const kinds = {
   bullmq: {
-    load: async (config, host) => (await import('./drivers/bullmq.ts')).BullmqDriver.load(config.bullmq!, host),
+    load: async (config, host) => (await import('../shared/engines/bullmq.ts')).BullmqDriver.load(config.bullmq!, host),
     backend: ({ bullmq }) => [
       `Redis at ${redisAddress(bullmq?.connection ?? {})}`,
       'Start it, or correct bullmq.connection of the configuration',
     ],
   },
   pgboss: {
-    load: async (config, host) => (await import('./drivers/pgboss.ts')).PgbossDriver.load(config.pgboss!, host),
+    load: async (config, host) => (await import('../shared/engines/pgboss.ts')).PgbossDriver.load(config.pgboss!, host),
     backend: ({ pgboss }) => [
       `Postgres at ${shownAddress(addressOf('postgres', pgboss?.connectionString))}`,
       'Start it, or correct pgboss.connectionString of the configuration',
     ],
   },
   sqs: {
-    load: async (config, host) => (await import('./drivers/sqs.ts')).SqsDriver.load(config.sqs!, host),
+    load: async (config, host) => (await import('../shared/engines/sqs.ts')).SqsDriver.load(config.sqs!, host),
     backend: ({ sqs }) => [
       `SQS${sqs?.endpoint === undefined ? '' : ` at ${shownAddress(sqs.endpoint)}`}`,
       'Check the network, the credentials and sqs.endpoint of the configuration',
     ],
   },
 } satisfies Record<string, Kind>
-
-/** The engine of a queue. */
-export interface EngineRef {
-  /** A kind, or the name of a custom engine. */
-  readonly kind: string
-  readonly pubsub: GenericPubSub | undefined
-}
-
-/** A queue as it was declared: without an engine, the configuration decides. */
-export type Unresolved<Queue extends EngineRef> = Omit<Queue, 'kind'> & { readonly kind: string | undefined }
 
 /** Milliseconds without a failure before an engine counts as available again: its connections come back one by one. */
 const settled = 1000

@@ -1,8 +1,7 @@
 import { OptionError } from '../../kernel/index.ts'
-import { option } from '../shared/options/index.ts'
-import type { GenericPubSub } from './drivers/custom.ts'
-import type { DeadMessage } from './drivers/memory.ts'
-import { ownKinds } from './options.ts'
+import type { GenericPubSub } from '../shared/engines/custom.ts'
+import type { DeadMessage } from '../shared/engines/memory.ts'
+import { ownKinds } from '../shared/engines/options.ts'
 import {
   type BullmqPublishOptions,
   defaultNames,
@@ -10,7 +9,8 @@ import {
   type PgbossPublishOptions,
   type PublishOptions,
   type SqsPublishOptions,
-} from './publish-options.ts'
+} from '../shared/engines/publish-options.ts'
+import { option } from '../shared/options/index.ts'
 import { Queue } from './queue.ts'
 import type { PayloadSchema, PublishedBy, ReceivedBy } from './schema.ts'
 import type { UpgradePayload } from './subscription.ts'

@@ -1,5 +1,5 @@
 import type { InspectorPanel } from '../shared/development/panels.ts'
-import type { DeadMessage } from './drivers/memory.ts'
+import type { DeadMessage } from '../shared/engines/memory.ts'
 import type { DeclaredQueue } from './registry.ts'
 import type { QueueService } from './service.ts'
 

@@ -1,6 +1,4 @@
 import { didYouMean, type Logger } from '../../kernel/index.ts'
-import { option } from '../shared/options/index.ts'
-import { redact } from '../shared/values/redact.ts'
 import {
   type MessageState,
   messageStates,
@@ -8,10 +6,12 @@ import {
   type QueueDriver,
   type QueueOperations,
   type StoredMessage,
-} from './drivers/contract.ts'
+} from '../shared/engines/contract.ts'
+import { QueueOperationError } from '../shared/engines/errors.ts'
+import { metaOf } from '../shared/engines/meta.ts'
+import { option } from '../shared/options/index.ts'
+import { redact } from '../shared/values/redact.ts'
 import type { Engines } from './engines.ts'
-import { QueueOperationError } from './errors.ts'
-import { metaOf } from './meta.ts'
 import type { SubscribedQueue } from './subscription.ts'
 
 /** A message of a queue, as an operator sees it: known secrets in its payload are redacted. */
@@ -149,9 +149,12 @@ export class QueueOperator {
         changed += await this.#operate((engine) => change(engine, known.slice(i, i + page)))
       return changed
     }
+    // A message that fails again at once is not chosen a second time.
+    const seen = new Set<string>()
     for (let from = 0; ; ) {
       const some = await this.#operate((engine) => engine.list(this.name, state, from, page))
-      const chosen = some.filter((one) => where(shown(one))).map(({ id }) => id)
+      const chosen = some.filter((one) => !seen.has(one.id) && where(shown(one))).map(({ id }) => id)
+      for (const id of chosen) seen.add(id)
       const done = chosen.length === 0 ? 0 : await this.#operate((engine) => change(engine, chosen))
       changed += done
       // Those that are no longer in the list have moved the rest forward.

@@ -1,23 +1,9 @@
 // The names that `framework` has as well.
 import type { QueueService } from './service.ts'
 
-export type { QueueBatchHandler } from './batch.ts'
-export { defineQueueConfiguration } from './config.ts'
-export type { QueueMethod } from './decorator.ts'
-export type { MessageState, QueueCounts, QueueOperations, StoredMessage } from './drivers/contract.ts'
-export type { CustomDelivery, CustomHandler, GenericPubSub } from './drivers/custom.ts'
-export type { DeadMessage } from './drivers/memory.ts'
-export {
-  bullmqQueue,
-  createQueue,
-  type MemoryQueue,
-  memoryQueue,
-  pgbossQueue,
-  type QueueOptions,
-  queue,
-  sqsQueue,
-} from './factories.ts'
-export type { QueueChange, QueueEntry, QueueOperator, QueueSelection } from './operations.ts'
+export type { MessageState, QueueCounts, QueueOperations, StoredMessage } from '../shared/engines/contract.ts'
+export type { CustomDelivery, CustomHandler, GenericPubSub } from '../shared/engines/custom.ts'
+export type { DeadMessage } from '../shared/engines/memory.ts'
 export type {
   BullmqConfig,
   MemoryQueueConfig,
@@ -30,7 +16,7 @@ export type {
   QueuesOptions,
   QueueUiOptions,
   SqsConfig,
-} from './options.ts'
+} from '../shared/engines/options.ts'
 export type {
   Backoff,
   BullmqPublishOptions,
@@ -44,16 +30,24 @@ export type {
   Repeat,
   SqsPublishOptions,
   SqsTerms,
-} from './publish-options.ts'
+} from '../shared/engines/publish-options.ts'
+export type { QueueBatchHandler, QueueHandler, QueueMessage } from './batch.ts'
+export { defineQueueConfiguration } from './config.ts'
+export type { QueueMethod } from './decorator.ts'
+export {
+  bullmqQueue,
+  createQueue,
+  type MemoryQueue,
+  memoryQueue,
+  pgbossQueue,
+  type QueueOptions,
+  queue,
+  sqsQueue,
+} from './factories.ts'
+export type { QueueChange, QueueEntry, QueueOperator, QueueSelection } from './operations.ts'
 export type { BatchOptions, Queue, QueueHandle } from './queue.ts'
 export { type QueueReport, QueueService, type QueueSubscriber } from './service.ts'
-export type {
-  QueueHandler,
-  QueueMessage,
-  SubscribeBatchOptions,
-  SubscribeOptions,
-  UpgradePayload,
-} from './subscription.ts'
+export type { SubscribeBatchOptions, SubscribeOptions, UpgradePayload } from './subscription.ts'
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {

@@ -1,25 +1,29 @@
 import { clock, OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import type { MethodMark } from '../shared/decorators/decorator.ts'
+import type { QueueCounts } from '../shared/engines/contract.ts'
+import type { EngineRef, GenericPubSub, Unresolved } from '../shared/engines/custom.ts'
+import { dangerous, QueuePayloadError, QueueServerError } from '../shared/engines/errors.ts'
+import type { Meta } from '../shared/engines/meta.ts'
+import {
+  checkFor,
+  type MessageSettings,
+  type PublishOptions,
+  type RepeatSettings,
+} from '../shared/engines/publish-options.ts'
 import { deprecation } from '../shared/failures/deprecation.ts'
 import { defined } from '../shared/values/json.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import { madeIn } from '../shared/values/memoize.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
-import type { QueueBatchHandler } from './batch.ts'
+import type { QueueBatchHandler, QueueHandler } from './batch.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
-import type { QueueCounts } from './drivers/contract.ts'
-import type { GenericPubSub } from './drivers/custom.ts'
-import type { EngineRef, Engines, Unresolved } from './engines.ts'
-import { dangerous, QueuePayloadError, QueueServerError } from './errors.ts'
-import type { Meta } from './meta.ts'
-import { checkFor, type MessageSettings, type PublishOptions, type RepeatSettings } from './publish-options.ts'
-import { declareQueue, servers, subscribers } from './registry.ts'
+import type { Engines } from './engines.ts'
+import { declareQueue } from './registry.ts'
 import { tickTtl } from './repeats.ts'
 import { type PayloadSchema, payloadCheck } from './schema.ts'
-import { type QueueService, queuesOf } from './service.ts'
+import { type QueueService, queuesOf, servers, subscribers } from './service.ts'
 import {
-  type QueueHandler,
   type SubscribeBatchOptions,
   type SubscribedQueue,
   type SubscribeOptions,

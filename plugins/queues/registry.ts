@@ -1,8 +1,5 @@
-import { Declarations } from '../shared/work/declarations.ts'
-import { Mounts } from '../shared/work/mounts.ts'
-import type { EngineRef, Unresolved } from './engines.ts'
-import type { QueueService } from './service.ts'
-import type { SubscribedQueue, Subscriber } from './subscription.ts'
+import type { EngineRef, Unresolved } from '../shared/engines/custom.ts'
+import type { SubscribedQueue } from './subscription.ts'
 
 /** A queue, for code that lists them all. */
 export interface DeclaredQueue extends SubscribedQueue {
@@ -20,9 +17,3 @@ export function declareQueue(queue: Unresolved<DeclaredQueue>): void {
 
 /** Every queue that a module of this process has made, the newest of each name and kind. */
 export const allQueues = (): Unresolved<DeclaredQueue>[] => [...declared.values()]
-
-/** The subscribers of this process. They may be declared anywhere, and each server runs all of them. */
-export const subscribers = new Declarations<Subscriber, QueueService>()
-
-/** The servers with queues. */
-export const servers = new Mounts<QueueService>('Say which: queue.for(server)')

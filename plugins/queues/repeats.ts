@@ -1,9 +1,9 @@
 import { clock, type Timer } from '../../kernel/index.ts'
+import { type RepeatSettings, sqsTtl } from '../shared/engines/publish-options.ts'
 import { nextTime } from '../shared/schedule/calendar.ts'
 import { parsePattern } from '../shared/schedule/pattern.ts'
 import { zoneByName } from '../shared/schedule/zone.ts'
 import type { Engines } from './engines.ts'
-import { type RepeatSettings, sqsTtl } from './publish-options.ts'
 import type { SubscribedQueue } from './subscription.ts'
 
 /** Milliseconds for which a tick counts as published: far longer than the clocks of two processes differ. */

@@ -1,7 +1,7 @@
+import { QueuePayloadError, QueueSchemaError } from '../shared/engines/errors.ts'
 import { isSchema, lazyCheckOf, passed, usableCheckOf } from '../shared/schema/check.ts'
 import { isStandardSchema } from '../shared/schema/standard.ts'
 import type { InputOf, OutputOf } from '../validation/index.ts'
-import { QueuePayloadError, QueueSchemaError } from './errors.ts'
 
 /** A schema for payloads: JSON Schema, TypeBox, Zod, or another Standard Schema. */
 export type PayloadSchema = object

@@ -1,13 +1,14 @@
 import { isInTime, type Logger, systemClock } from '../../kernel/index.ts'
-import type { Runner } from '../shared/work/declarations.ts'
+import type { QueueCounts } from '../shared/engines/contract.ts'
+import type { QueueConfigSettings } from '../shared/engines/options.ts'
+import { Declarations, type Runner } from '../shared/work/declarations.ts'
+import { Mounts } from '../shared/work/mounts.ts'
 import { stopOptions } from '../shared/work/running.ts'
 import { configureServer, forgetProcessConfig } from './config.ts'
 import { reportLacking } from './decorator.ts'
-import type { QueueCounts } from './drivers/contract.ts'
 import { Engines } from './engines.ts'
 import { findQueue, QueueOperator } from './operations.ts'
-import type { QueueConfigSettings } from './options.ts'
-import { allQueues, type DeclaredQueue, servers, subscribers } from './registry.ts'
+import { allQueues, type DeclaredQueue } from './registry.ts'
 import { Repeats } from './repeats.ts'
 import { type Subscriber, Subscription } from './subscription.ts'
 
@@ -34,6 +35,12 @@ export interface StopOptions {
   /** Milliseconds that running handlers have to finish. Default 10000. */
   readonly timeout?: number
 }
+
+/** The subscribers of this process. They may be declared anywhere, and each server runs all of them. */
+export const subscribers = new Declarations<Subscriber, QueueService>()
+
+/** The servers with queues. */
+export const servers = new Mounts<QueueService>('Say which: queue.for(server)')
 
 /**
  * The queues of the process, for code without a server. The first server takes them over, with their messages. A subscriber of a queue in memory

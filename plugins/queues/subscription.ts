@@ -1,4 +1,8 @@
 import { clock, Trace, type TraceOutcome } from '../../kernel/index.ts'
+import type { Consumer, Deliver, Delivery } from '../shared/engines/contract.ts'
+import type { EngineRef, Unresolved } from '../shared/engines/custom.ts'
+import { dangerous, QueueExpiredError, QueuePayloadError, QueueVersionError } from '../shared/engines/errors.ts'
+import { type Meta, metaOf } from '../shared/engines/meta.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
 import { messageOf } from '../shared/values/safely.ts'
@@ -7,29 +11,15 @@ import type { Carrier } from '../shared/work/carrier.ts'
 import { carrierOf } from '../shared/work/carrier.ts'
 import type { Outcome } from '../shared/work/local-queue.ts'
 import { Call, Running } from '../shared/work/running.ts'
-import { type BatchSettings, collecting, type QueueBatchHandler } from './batch.ts'
-import type { Consumer, Deliver, Delivery } from './drivers/contract.ts'
-import type { EngineRef, Engines, Unresolved } from './engines.ts'
-import { dangerous, QueueExpiredError, QueuePayloadError, QueueVersionError } from './errors.ts'
-import { type Meta, metaOf } from './meta.ts'
+import {
+  type BatchSettings,
+  collecting,
+  type QueueBatchHandler,
+  type QueueHandler,
+  type QueueMessage,
+} from './batch.ts'
+import type { Engines } from './engines.ts'
 import type { CheckPayload, PayloadSchema } from './schema.ts'
-
-/** What a handler receives along with the payload of its message. */
-export interface QueueMessage {
-  /** The id that `publish` returned, the same at each attempt. */
-  readonly id: string
-  /** The name of the queue. */
-  readonly queue: string
-  /** Which attempt this is, 1 for the first. */
-  readonly attempt: number
-  /** The maximum number of attempts; `undefined` where only the engine knows it. */
-  readonly attempts: number | undefined
-  /** Aborts when the attempt has reached its time limit, and when closing no longer waits for it. */
-  readonly signal: AbortSignal
-}
-
-/** Handles one message; an exception or a rejection is a failed attempt. */
-export type QueueHandler<Payload> = (payload: Payload, message: QueueMessage) => unknown
 
 /** Options of `subscribe`. */
 export interface SubscribeOptions<Payload = unknown> {

@@ -1,8 +1,8 @@
 import { isFrameworkError, type Logger, systemClock, within } from '../../../kernel/index.ts'
+import type { QueueCounts } from '../../shared/engines/contract.ts'
 import { withoutPrefix } from '../../shared/failures/format.ts'
 import { redactText } from '../../shared/values/redact-text.ts'
 import { messageOf } from '../../shared/values/safely.ts'
-import type { QueueCounts } from '../drivers/contract.ts'
 import type { QueueService } from '../service.ts'
 
 /** What an engine has returned, or why it has not. */

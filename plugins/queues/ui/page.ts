@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { WorkerPlace } from '../../../kernel/index.ts'
+import type { MessageState } from '../../shared/engines/contract.ts'
 import {
   html,
   inWords,
@@ -13,7 +14,6 @@ import {
 import { documentStyle, hashOfStyle, htmlPage, pagePolicy } from '../../shared/pages/shell.ts'
 import { cutText, redactText } from '../../shared/values/redact-text.ts'
 import { safely } from '../../shared/values/safely.ts'
-import type { MessageState } from '../drivers/contract.ts'
 import type { QueueEntry } from '../operations.ts'
 import type { Look, QueueSummary } from './look.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Poller } from '../../../plugins/queues/drivers/poller.ts'
+import { Poller } from '../../../plugins/shared/engines/poller.ts'
 
 test('a poller that is woken while it asks asks again: the response may be older than the message', async () => {
   const host = { up() {}, down() {}, warn() {} }

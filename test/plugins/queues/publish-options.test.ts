@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { publishOptions } from '../../../plugins/queues/publish-options.ts'
+import { publishOptions } from '../../../plugins/shared/engines/publish-options.ts'
 
 test('the options that every engine has become those of the engine', () => {
   const given = { attempts: 1, backoff: { type: 'exponential', delay: 1500 } } as const

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { metaIn, sizeOf, withMeta } from '../../../plugins/queues/drivers/sqs-body.ts'
+import { metaIn, sizeOf, withMeta } from '../../../plugins/shared/engines/sqs-body.ts'
 
 const carrier = { traceparent: 'a', tracestate: 'b', baggage: 'c' }
 const own = (count: number) => ({

@@ -30,7 +30,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/mqtt/subscriptions/subscriptions.ts': 'patience with a broker',
   'plugins/overload/gate.ts': 'measures',
   'plugins/overload/plugin.ts': 'measures',
-  'plugins/queues/drivers': 'patience with engines, which have clocks of their own',
+  'plugins/shared/engines': 'patience with engines, which have clocks of their own',
   'plugins/queues/engines.ts': 'patience with engines',
   'plugins/queues/service.ts': 'patience with handlers, while closing',
   'plugins/queues/ui/look.ts': 'patience with engines',

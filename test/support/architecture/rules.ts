@@ -55,6 +55,7 @@ const rooms = [
   'decorators',
   'development',
   'work',
+  'engines',
   'descriptions',
   'doctor',
 ]

@@ -1,7 +1,7 @@
-import { deferred } from '../../shared/values/promises.ts'
-import type { Carrier } from '../../shared/work/carrier.ts'
-import type { PublishOptions } from '../publish-options.ts'
+import { deferred } from '../values/promises.ts'
+import type { Carrier } from '../work/carrier.ts'
 import type { DriverHost, QueueCounts, QueueDriver, QueueOperations } from './contract.ts'
+import type { PublishOptions } from './publish-options.ts'
 
 /** The data of a delivery for a handler of a custom engine, as far as the engine knows it. */
 export interface CustomDelivery {
@@ -71,6 +71,16 @@ export interface GenericPubSub<Options = object> {
   /** Closes connections; called when the server has closed. */
   close?(): Promise<unknown>
 }
+
+/** The engine of a queue. */
+export interface EngineRef {
+  /** A kind, or the name of a custom engine. */
+  readonly kind: string
+  readonly pubsub: GenericPubSub | undefined
+}
+
+/** A queue as it was declared: without an engine, the configuration decides. */
+export type Unresolved<Queue extends EngineRef> = Omit<Queue, 'kind'> & { readonly kind: string | undefined }
 
 /** Adapts an engine of the application to the contract of all drivers. */
 export function customDriver(pubsub: GenericPubSub, host: DriverHost): QueueDriver<object> {

@@ -1,4 +1,4 @@
-import { defineErrors } from '../../kernel/index.ts'
+import { defineErrors } from '../../../kernel/index.ts'
 
 export const { QueueUnavailableError, QueueNotConfiguredError, QueueConfigurationError } = defineErrors({
   // All with status 500: details about an application are not for its clients.

@@ -1,5 +1,11 @@
-import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
-import type { BackoffSettings } from './publish-options.ts'
+import { type Carrier, carrierOf } from '../work/carrier.ts'
+
+/** The time between attempts: see `Backoff`. */
+export interface BackoffSettings {
+  readonly type: 'fixed' | 'exponential'
+  readonly delay: number
+  readonly jitter: number
+}
 
 /** What is stored with a message beside its payload, for all attempts; handlers do not see it. */
 export interface Meta extends Carrier {

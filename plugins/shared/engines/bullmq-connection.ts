@@ -1,5 +1,5 @@
-import { shownAddress } from '../../shared/stores/address.ts'
-import { type RedisAddress, redisPlace, watchConnection } from '../../shared/stores/redis.ts'
+import { shownAddress } from '../stores/address.ts'
+import { type RedisAddress, redisPlace, watchConnection } from '../stores/redis.ts'
 import type { RedisClient, RedisConstructor } from './bullmq-types.ts'
 import type { DriverHost } from './contract.ts'
 

@@ -1,15 +1,15 @@
 import { isInTime, systemClock } from '../../../kernel/index.ts'
-import { peer, peers } from '../../shared/environment/optional-package.ts'
-import { isUnreachable } from '../../shared/stores/unreachable.ts'
-import { sharing } from '../../shared/values/memoize.ts'
-import { deferred } from '../../shared/values/promises.ts'
-import { foreignPause } from '../../shared/work/local-queue.ts'
-import type { Meta } from '../meta.ts'
-import type { BullmqSettings } from '../options.ts'
+import { peer, peers } from '../environment/optional-package.ts'
+import { isUnreachable } from '../stores/unreachable.ts'
+import { sharing } from '../values/memoize.ts'
+import { deferred } from '../values/promises.ts'
+import { foreignPause } from '../work/local-queue.ts'
 import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-connection.ts'
 import { bullmqOperations, metaIn } from './bullmq-operations.ts'
 import type { BullJob, Bullmq, BullQueue, BullWorker, RedisClient, RedisConstructor } from './bullmq-types.ts'
 import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+import type { Meta } from './meta.ts'
+import type { BullmqSettings } from './options.ts'
 
 /** In the form of BullMQ's own telemetry, so that publishers and workers without this framework are compatible. */
 const withMeta = (options: object | undefined, meta: Readonly<Meta> | undefined) =>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Meta } from '../meta.ts'
+import type { Meta } from './meta.ts'
 
 /** A column of JSON accepts objects; every other value is wrapped in one. */
 const wrapped = '$payload'

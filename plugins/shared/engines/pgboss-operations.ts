@@ -1,5 +1,5 @@
 import { systemClock } from '../../../kernel/index.ts'
-import { foreignPause } from '../../shared/work/local-queue.ts'
+import { foreignPause } from '../work/local-queue.ts'
 import type { MessageState, QueueOperations, StoredMessage } from './contract.ts'
 import { unwrap, uuidOf } from './pgboss-data.ts'
 

@@ -1,10 +1,9 @@
-import type { OptionPlace } from '../../kernel/index.ts'
-import { option, type SettingsOf } from '../shared/options/index.ts'
-import { defined } from '../shared/values/json.ts'
-import { timeoutOption } from '../shared/work/attempt.ts'
-import { bullmqId } from './drivers/bullmq-operations.ts'
-import type { EngineRef } from './engines.ts'
-import type { Meta } from './meta.ts'
+import type { OptionPlace } from '../../../kernel/index.ts'
+import { option, type SettingsOf } from '../options/index.ts'
+import { defined } from '../values/json.ts'
+import { timeoutOption } from '../work/attempt.ts'
+import { bullmqId } from './bullmq-types.ts'
+import type { BackoffSettings, Meta } from './meta.ts'
 
 /** How long to wait before the next attempt; a number is `{ type: 'fixed', delay }`. */
 export type Backoff =
@@ -208,7 +207,6 @@ const sqsTerms = {
 
 const portableOptions = option.shape(portable)
 type Portable = SettingsOf<typeof portableOptions>
-export type BackoffSettings = NonNullable<Portable['backoff']>
 
 /** The options of a message: what its engine receives, and what is stored with the message for its handler. */
 export interface MessageSettings {
@@ -362,8 +360,14 @@ export function defaultNames(kind: string | undefined): string[] {
   return [...Object.keys(portable), ...Object.keys(termsOf[kind ?? ''] ?? {})].filter((name) => !single.includes(name))
 }
 
+/** An engine, as far as its options depend on it. */
+interface OptionsOwner {
+  readonly kind: string
+  readonly pubsub: { readonly supports?: readonly string[] } | undefined
+}
+
 /** The check for the options of a queue on an engine. */
-export function checkFor({ kind, pubsub }: EngineRef, queue: string): PublishCheck {
+export function checkFor({ kind, pubsub }: OptionsOwner, queue: string): PublishCheck {
   if (pubsub !== undefined) return ownPublishOptions(pubsub.supports ?? [])
   return publishOptions[kind === 'sqs' && queue.endsWith('.fifo') ? 'sqs.fifo' : (kind as keyof typeof publishOptions)]
 }

@@ -1,11 +1,11 @@
-import { type Middleware, nearest, type OptionPlace, type Request } from '../../kernel/index.ts'
-import { operatorPageOptions } from '../shared/development/operator-page.ts'
-import { awsCredentials } from '../shared/environment/aws-credentials.ts'
-import { foreignOption } from '../shared/options/foreign-options.ts'
-import { option, type SettingsOf } from '../shared/options/index.ts'
-import { addressOption } from '../shared/stores/address.ts'
-import { type RedisAddress, redisOptions, redisUrl } from '../shared/stores/redis.ts'
-import type { GenericPubSub } from './drivers/custom.ts'
+import { type Middleware, nearest, type OptionPlace, type Request } from '../../../kernel/index.ts'
+import { operatorPageOptions } from '../development/operator-page.ts'
+import { awsCredentials } from '../environment/aws-credentials.ts'
+import { foreignOption } from '../options/foreign-options.ts'
+import { option, type SettingsOf } from '../options/index.ts'
+import { addressOption } from '../stores/address.ts'
+import { type RedisAddress, redisOptions, redisUrl } from '../stores/redis.ts'
+import type { GenericPubSub } from './custom.ts'
 
 /** A failed attempt, for error handlers. */
 export interface QueueFailure {

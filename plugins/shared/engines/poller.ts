@@ -1,6 +1,6 @@
 import { systemClock } from '../../../kernel/index.ts'
-import { isUnreachable } from '../../shared/stores/unreachable.ts'
-import { deferred } from '../../shared/values/promises.ts'
+import { isUnreachable } from '../stores/unreachable.ts'
+import { deferred } from '../values/promises.ts'
 import type { Consumer, DriverHost } from './contract.ts'
 
 /** How to poll an engine. */

@@ -1,5 +1,5 @@
-import type { Outcome } from '../../shared/work/local-queue.ts'
-import type { Meta } from '../meta.ts'
+import type { Outcome } from '../work/local-queue.ts'
+import type { Meta } from './meta.ts'
 
 /** One delivery of a message, as the engine counts it. */
 export interface Delivery {

@@ -1,5 +1,5 @@
-import { QueueOperationError } from '../errors.ts'
 import type { QueueOperations, StoredMessage } from './contract.ts'
+import { QueueOperationError } from './errors.ts'
 import { maxEntries, metaIn, payloadOf } from './sqs-body.ts'
 import type { Message, SqsCall, SqsResponse } from './sqs-types.ts'
 

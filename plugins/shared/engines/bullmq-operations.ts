@@ -1,10 +1,6 @@
-import { safely } from '../../shared/values/safely.ts'
-import type { BullJob, BullQueue } from './bullmq-types.ts'
+import { safely } from '../values/safely.ts'
+import { type BullJob, type BullQueue, bullmqId } from './bullmq-types.ts'
 import { type MessageState, messageStates, type QueueOperations, type StoredMessage } from './contract.ts'
-
-/** BullMQ uses ":" as a separator in Redis keys, and numbers jobs without an id. */
-export const bullmqId = (value: string) =>
-  `id-${value.replace(/[%:]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)}`
 
 /** What was published with a job; not checked. */
 export function metaIn({ opts }: BullJob): unknown {

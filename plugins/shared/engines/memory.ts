@@ -1,9 +1,6 @@
 import { clock, systemClock, virtualClock } from '../../../kernel/index.ts'
-import { deferred } from '../../shared/values/promises.ts'
-import { LocalConsumer, type LocalMessage, LocalQueue } from '../../shared/work/local-queue.ts'
-import { QueueDelayedError, QueueFullError, QueueIdleError } from '../errors.ts'
-import { type Meta, pauseAfter } from '../meta.ts'
-import type { BackoffSettings, MemoryPublishSettings } from '../publish-options.ts'
+import { deferred } from '../values/promises.ts'
+import { LocalConsumer, type LocalMessage, LocalQueue } from '../work/local-queue.ts'
 import {
   type Batch,
   type Consumer,
@@ -15,6 +12,9 @@ import {
   type QueueOperations,
   type StoredMessage,
 } from './contract.ts'
+import { QueueDelayedError, QueueFullError, QueueIdleError } from './errors.ts'
+import { type BackoffSettings, type Meta, pauseAfter } from './meta.ts'
+import type { MemoryPublishSettings } from './publish-options.ts'
 
 /** A message in memory, stored as a string so that a handler cannot change the payload of the next attempt. */
 class Message implements LocalMessage {
