@@ -82,15 +82,11 @@ export function addQueuePage(ctx: Context, service: QueueService, { path, middle
     const form = await formOf(req)
     const change = Object.hasOwn(changes, form.action) ? changes[form.action] : undefined
     if (change === undefined) throw BadRequestError('the form has no action of this page')
-    const who = (by === undefined ? undefined : by(req)) ?? req.ip
+    const who = by?.(req) || req.ip || 'an unknown address'
     const found = await look(async () => service.of(name ?? ''), ctx.log)
     if (found.value === undefined) return send(req, res, { trouble: found.trouble, status: 404 })
     const { value } = found
-    const done = await look(
-      async () => ({ count: await change(value, form, who === '' ? {} : { by: who }) }),
-      ctx.log,
-      null,
-    )
+    const done = await look(async () => ({ count: await change(value, form, { by: who }) }), ctx.log, null)
     if (done.value === undefined) return send(req, res, done)
     const { count } = done.value
     const query = queryOf({ queue: value.name, state, done: form.action, ...(count !== undefined && { count }) })
