@@ -233,6 +233,33 @@ describe('what a hook declares', () => {
     expect(ran).toEqual([])
   })
 
+  test('a handle that was stopped continues where it ran, wherever it is started again', async () => {
+    const clock = takeClock()
+    const ran: string[] = []
+    const [module, hooks] = [declare('* * * * *', { name: 'module' }), declare('* * * * *', { name: 'hooks' })]
+    const app = (name: string) => withPlugin(() => hooks.start(() => void ran.push(`hook ${name}`)))
+    const [first, second] = [make(app('first')), make(app('second'))]
+    first.server.get('/again', async () => {
+      await Promise.all([module.start(), hooks.start()])
+      return 'started'
+    })
+    for (const { server } of [first, second]) await server.listen()
+    await module.start(() => void ran.push('module'))
+    module.stop()
+    hooks.stop()
+    await clock.advance(minute)
+    expect(ran).toEqual([])
+    // In a request of the first: what was stopped in all servers continues in all, and of what hooks have started only that of the first.
+    ;(await first.server.inject.get('/again')).assertStatus(200)
+    await clock.advance(minute)
+    expect(ran.splice(0).sort()).toEqual(['hook first', 'module', 'module'])
+    await hooks.start().catch(() => {})
+    hooks.stop()
+    await hooks.start()
+    await clock.advance(minute)
+    expect(ran.sort()).toEqual(['hook first', 'hook second', 'module', 'module'])
+  })
+
   test('jobs without a name have the same names in each server', async () => {
     const app = withPlugin(async () => {
       await cron('3 3 * * *').start(() => {})
