@@ -319,8 +319,8 @@ describe('jobs as objects', () => {
         cron: {
           timezone: 'UTC',
           crons: [
-            { schedule: '* * * * *', handler: ({ name: job }: CronRun) => void ran.push(`${name} ${job}`) },
-            { schedule: '* * * * *', handler() {} },
+            { schedule: '*/1 * * * *', handler: ({ name: job }: CronRun) => void ran.push(`${name} ${job}`) },
+            { schedule: '*/1 * * * *', handler() {} },
             {
               schedule: '@hourly',
               handler: () => Promise.reject(new Error('broken')),
@@ -333,9 +333,9 @@ describe('jobs as objects', () => {
     const [first, second] = [await listening(options('a')), await listening(options('b'))]
     const other = await listening()
     await clock.advance(minute)
-    expect(ran.sort()).toEqual(['a * * * * *', 'b * * * * *'])
+    expect(ran.sort()).toEqual(['a */1 * * * *', 'b */1 * * * *'])
     for (const { jobs } of [first, second])
-      expect(counts(jobs())).toEqual({ '* * * * *': 1, '* * * * * #2': 1, hourly: 0 })
+      expect(counts(jobs())).toEqual({ '*/1 * * * *': 1, '*/1 * * * * #2': 1, hourly: 0 })
     expect(other.jobs()).toEqual([])
     expect(await first.server.services.get('cron').trigger('hourly')).toBe(true)
     await first.server.services.get('cron').idle()
