@@ -1,7 +1,13 @@
 // The names that `framework` has as well.
 import type { QueueService } from './service.ts'
 
-export type { MessageState, QueueCounts, QueueOperations, StoredMessage } from '../shared/engines/contract.ts'
+export type {
+  MessageFailure,
+  MessageState,
+  QueueCounts,
+  QueueOperations,
+  StoredMessage,
+} from '../shared/engines/contract.ts'
 export type { CustomDelivery, CustomHandler, GenericPubSub } from '../shared/engines/custom.ts'
 export type { DeadMessage } from '../shared/engines/memory.ts'
 export type {
@@ -28,6 +34,8 @@ export type {
   PgbossTerms,
   PublishOptions,
   Repeat,
+  RepeatEvery,
+  RepeatPattern,
   SqsPublishOptions,
   SqsTerms,
 } from '../shared/engines/publish-options.ts'

@@ -37,7 +37,7 @@ export interface StopOptions {
 }
 
 /** The subscribers of this process. They may be declared anywhere, and each server runs all of them. */
-export const subscribers = new Declarations<Subscriber, QueueService>()
+export const subscribers = new Declarations<Subscriber>()
 
 /** The servers with queues. */
 export const servers = new Mounts<QueueService>('Say which: queue.for(server)')
@@ -51,7 +51,7 @@ let ofProcess: QueueService | undefined
 function processQueues(): QueueService {
   if (ofProcess === undefined) {
     ofProcess = new QueueService()
-    subscribers.join(ofProcess)
+    subscribers.join(ofProcess.runner)
   }
   return ofProcess
 }
@@ -70,7 +70,7 @@ export const queuesOf = (what: string): QueueService => servers.current(what) ??
  * await QueueService.run()
  * process.once('SIGTERM', () => QueueService.stop())
  */
-export class QueueService implements Runner<Subscriber> {
+export class QueueService {
   /** @internal */
   engines = new Engines()
   /** @internal */
@@ -81,6 +81,20 @@ export class QueueService implements Runner<Subscriber> {
   /** Who wants the workers to run. */
   #wanted = new Set<'server' | 'script'>()
   #unmount: (() => void) | undefined
+  /** @internal */
+  readonly runner: Runner<Subscriber>
+
+  constructor() {
+    const server = () => this.engines.server
+    this.runner = {
+      get server() {
+        return server()
+      },
+      takes: ({ queue }) => this.#wanted.size > 0 || this.engines.resolve(queue).kind === 'memory',
+      adopt: (subscriber) => this.#subscriptionOf(subscriber).start(),
+      drop: (subscriber) => this.#drop(subscriber),
+    }
+  }
 
   /**
    * Starts the workers of this process: every declared subscriber, now and later. For a process without
@@ -109,7 +123,7 @@ export class QueueService implements Runner<Subscriber> {
     if (!isFirst) return
     reportLacking(this.engines.log)
     try {
-      await subscribers.open(this)
+      await subscribers.open(this.runner)
     } catch (error) {
       await this.stop({ timeout: 0 })
       throw error
@@ -128,7 +142,7 @@ export class QueueService implements Runner<Subscriber> {
     if (service.#wanted.size === 0) await service.#end(timeout, service === ofProcess)
     if (service !== ofProcess) return
     forgetProcessConfig()
-    subscribers.join(service)
+    subscribers.join(service.runner)
   }
 
   /** Ends the workers, lets handlers finish within `timeout` milliseconds (10000), and closes every connection. They may run again. */
@@ -166,7 +180,7 @@ export class QueueService implements Runner<Subscriber> {
     this.#subscriptions = before.#subscriptions
     this.#leaving = before.#leaving
     this.#wanted = before.#wanted
-    subscribers.replace(before, this)
+    subscribers.replace(before.runner, this.runner)
   }
 
   /** Ends what `stop` ends, afterwards these are no longer the queues of a server. @internal */
@@ -181,7 +195,7 @@ export class QueueService implements Runner<Subscriber> {
   /** Takes no more messages from now on; waits for the running handlers for as long as they take. @internal */
   async drain(): Promise<void> {
     this.#wanted.clear()
-    subscribers.leave(this)
+    subscribers.leave(this.runner)
     await Promise.all(this.#all.map((subscription) => subscription.stop().ended))
   }
 
@@ -204,33 +218,18 @@ export class QueueService implements Runner<Subscriber> {
     for (const one of all) one.abandon()
   }
 
-  /** @internal */
-  get server(): object | undefined {
-    return this.engines.server
-  }
-
-  /** @internal */
-  takes({ queue }: Subscriber): boolean {
-    return this.#wanted.size > 0 || this.engines.resolve(queue).kind === 'memory'
-  }
-
-  /** @internal */
-  adopt(subscriber: Subscriber): Promise<void> {
-    let subscription = this.#subscriptions.get(subscriber)
+  #subscriptionOf(subscriber: Subscriber): Subscription {
+    const known = this.#subscriptions.get(subscriber)
     // The configuration of its server may have put the queue on another engine than that of the process.
-    if (subscription !== undefined && subscription.queue.kind !== this.engines.resolve(subscriber.queue).kind) {
-      void this.drop(subscriber)
-      subscription = undefined
-    }
-    if (subscription === undefined) {
-      subscription = new Subscription(subscriber, this.engines)
-      this.#subscriptions.set(subscriber, subscription)
-    }
-    return subscription.start()
+    if (known !== undefined && known.queue.kind === this.engines.resolve(subscriber.queue).kind) return known
+    if (known !== undefined) void this.#drop(subscriber)
+    const made = new Subscription(subscriber, this.engines)
+    this.#subscriptions.set(subscriber, made)
+    return made
   }
 
-  /** Resolves when a subscriber receives no more messages. Those in progress continue. @internal */
-  async drop(subscriber: Subscriber): Promise<void> {
+  /** Resolves when a subscriber receives no more messages. Those in progress continue. */
+  async #drop(subscriber: Subscriber): Promise<void> {
     const subscription = this.#subscriptions.get(subscriber)
     if (subscription === undefined) return
     this.#subscriptions.delete(subscriber)
@@ -242,7 +241,7 @@ export class QueueService implements Runner<Subscriber> {
 
   /** The subscribers of this server, active or not. */
   subscribers(): QueueSubscriber[] {
-    return subscribers.of(this.server).map(({ queue, options: { concurrency } }) => ({
+    return subscribers.of(this.engines.server).map(({ queue, options: { concurrency } }) => ({
       queue: queue.name,
       kind: this.engines.resolve(queue).kind,
       concurrency,

@@ -1,7 +1,7 @@
 import { CallSite } from '../../../kernel/index.ts'
 import { decorator, type MethodMark } from '../../shared/decorators/decorator.ts'
 import { parsePattern } from '../../shared/schedule/pattern.ts'
-import { runningServer } from '../../shared/values/running-server.ts'
+import { outsideServers, runningServer } from '../../shared/values/running-server.ts'
 import { Running } from '../../shared/work/running.ts'
 import { CronDestroyedError } from '../failures.ts'
 import { awaitTick, forgetTick } from './alone.ts'
@@ -20,7 +20,7 @@ export interface CronHandle extends MethodMark<CronHandler> {
    * Begins the schedule: each server of this process with the plugin runs the job, immediately if it is running, otherwise as soon as it
    * is, and so does the service of a script. In a process that has neither at the first tick of the job, it runs by itself. A start in a
    * hook of a plugin is for the server of that hook alone; each server may have one of its own.
-   * A stopped job that is started without a handler keeps its previous handler.
+   * A stopped job that is started without a handler continues wherever it was stopped, with its previous handler.
    *
    * @throws (as a rejection) when it is already started; CronDestroyedError; CronNameError for a name that another job of a server has.
    */
@@ -64,8 +64,9 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
   const place = new CallSite()
   const owner = runningServer()
   const nameOf = naming(options.name, parsed.text, () => owner)
-  /** What was started, by the server whose hook has done so. */
-  const starts = new Map<object | undefined, StartedJob>()
+  /** What was started and not stopped, and what was stopped, by the server whose hook has started it. */
+  const active = new Map<object | undefined, StartedJob>()
+  const stopped = new Map<object | undefined, StartedJob>()
   let isDestroyed = false
   const mark = decorator<CronHandler>({
     name: 'cron',
@@ -80,48 +81,59 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
     ...{ isNamed: options.name !== undefined, pattern: parsed, options, place, inScripts: new Running(), handler },
   })
   const isStarted = (server: object | undefined) =>
-    [...starts].some(([of, job]) => started.has(job) && (of === server || of === undefined || server === undefined))
+    [...active.keys()].some((of) => of === server || of === undefined || server === undefined)
+
+  async function begin(server: object | undefined, handler: CronHandler): Promise<void> {
+    const before = stopped.get(server)
+    const job = before ?? declare(handler)
+    const handlerBefore = job.handler
+    job.handler = handler
+    stopped.delete(server)
+    active.set(server, job)
+    try {
+      await outsideServers(() => started.add(job, server))
+      awaitTick(job)
+    } catch (error) {
+      job.handler = handlerBefore
+      if (active.get(server) === job) active.delete(server)
+      if (before !== undefined) stopped.set(server, before)
+      throw error
+    }
+  }
 
   const handle = Object.assign(mark, {
     pattern: parsed.text,
     async start(given?: CronHandler) {
       const server = runningServer()
-      // Those of servers that have closed.
-      for (const [of, job] of starts) if (of !== server && !started.has(job)) starts.delete(of)
-      const before = starts.get(server)
-      const handler = given === undefined && !isStarted(server) ? before?.handler : given
+      for (const [of, job] of active) if (!started.has(job)) active.delete(of)
+      // Without a handler, whatever was stopped continues, wherever this is called.
+      const owners = given === undefined && !stopped.has(server) ? [...stopped.keys()] : [server]
       if (isDestroyed) throw CronDestroyedError(nameOf())
       // No prefix with an error code: this exact sentence is the contract.
-      if (isStarted(server)) throw new Error(`Cron job "${nameOf()}" is already started`)
-      if (typeof handler !== 'function') throw new TypeError(`start of the cron job "${nameOf()}" takes a function`)
-      const job = before ?? declare(handler)
-      const handlerBefore = job.handler
-      job.handler = handler
-      starts.set(server, job)
-      try {
-        await started.add(job, server)
-        awaitTick(job)
-      } catch (error) {
-        job.handler = handlerBefore
-        if (before === undefined) starts.delete(server)
-        throw error
-      }
+      if ([server, ...owners].some(isStarted)) throw new Error(`Cron job "${nameOf()}" is already started`)
+      const all = owners.map((of) => ({ of, handler: given === undefined ? stopped.get(of)?.handler : given }))
+      if (typeof all[0]?.handler !== 'function')
+        throw new TypeError(`start of the cron job "${nameOf()}" takes a function`)
+      await Promise.all(all.map(({ of, handler }) => begin(of, handler!)))
     },
     stop() {
-      for (const job of starts.values()) {
+      for (const [of, job] of active) {
         forgetTick(job)
+        // Not that of a server that has closed.
+        if (started.has(job)) stopped.set(of, job)
         void started.remove(job)
       }
+      active.clear()
     },
     destroy() {
       isDestroyed = true
-      for (const job of starts.values()) {
+      for (const job of [...active.values(), ...stopped.values()]) {
         forgetTick(job)
         endJob(job)
       }
     },
   })
   Object.defineProperty(handle, 'name', { get: nameOf })
-  handles.set(handle, { wasStarted: () => starts.size > 0 || isDestroyed })
+  handles.set(handle, { wasStarted: () => active.size + stopped.size > 0 || isDestroyed })
   return handle as CronHandle
 }

@@ -45,21 +45,32 @@ export interface QueueCounts {
 export type MessageState = 'waiting' | 'active' | 'delayed' | 'failed'
 export const messageStates: readonly MessageState[] = ['waiting', 'active', 'delayed', 'failed']
 
+/** The error of one attempt. */
+export interface MessageFailure {
+  /** The message of the error. */
+  readonly message: string
+  /** Its stack, if the engine keeps it. */
+  readonly stack?: string | undefined
+}
+
 /** A message as its engine has it. */
 export interface StoredMessage {
   /** The id in the engine. */
   readonly id: string
+  /** What it is doing. */
   readonly state: MessageState
+  /** The payload, without what travels beside it. */
   readonly payload: unknown
   /** The number of attempts so far. */
   readonly attempt: number
+  /** The maximum number of attempts; `undefined` where only the engine knows it. */
   readonly attempts: number | undefined
   /** Milliseconds since 1970. */
   readonly publishedAt: number | undefined
   /** When it is due, if that is later. */
   readonly dueAt?: number | undefined
   /** The errors of its attempts that the engine keeps, the oldest first. */
-  readonly errors: readonly { readonly message: string; readonly stack?: string | undefined }[]
+  readonly errors: readonly MessageFailure[]
   /** What was published with it; not checked. */
   readonly meta?: unknown
 }
@@ -68,6 +79,7 @@ export interface StoredMessage {
 export interface QueueOperations {
   /** Messages in one state: those that will be taken first, or that failed last; from an offset. */
   list(topic: string, state: MessageState, from: number, limit: number): Promise<readonly StoredMessage[]>
+  /** Returns one message; `undefined` without it. */
   find(topic: string, id: string): Promise<StoredMessage | undefined>
   /** Gives failed messages all their attempts again; returns how many of these it has found. */
   retry(topic: string, ids: readonly string[]): Promise<number>
@@ -75,7 +87,9 @@ export interface QueueOperations {
   remove(topic: string, ids: readonly string[]): Promise<number>
   /** Stops and continues the delivery of messages to all processes. */
   pause(topic: string): Promise<void>
+  /** Continues the delivery. */
   resume(topic: string): Promise<void>
+  /** Whether the queue is paused. */
   isPaused(topic: string): Promise<boolean>
 }
 

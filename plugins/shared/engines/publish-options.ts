@@ -21,21 +21,32 @@ export type Backoff =
 export type MessageId =
   | string
   | {
+      /** The id. */
       readonly value: string
       /** Milliseconds after publishing for which a further message with the id is not added, even if the first is done. */
       readonly ttl: number
     }
 
 /** When a message is published repeatedly. */
-export type Repeat = {
+export type Repeat = RepeatEvery | RepeatPattern
+
+/** A repetition at fixed intervals. */
+export interface RepeatEvery {
   /** Names the repetition: a later one with the same key replaces it, and `stopRepeat` ends it. */
   readonly key: string
-} & (
-  | {
-      /** Milliseconds. */ readonly every: number
-    }
-  | { /** A cron pattern. */ readonly pattern: string /** Its time zone. Default UTC. */; readonly tz?: string }
-)
+  /** Milliseconds between two messages, counted from 1970. */
+  readonly every: number
+}
+
+/** A repetition at the times of a cron pattern. */
+export interface RepeatPattern {
+  /** Names the repetition: a later one with the same key replaces it, and `stopRepeat` ends it. */
+  readonly key: string
+  /** A cron pattern of five or six fields. */
+  readonly pattern: string
+  /** The time zone of the pattern. Default UTC. */
+  readonly tz?: string
+}
 
 /** Options of `publish` that have one meaning on every engine. One that an engine cannot have is an error. */
 export interface PublishOptions {
@@ -69,7 +80,7 @@ export type PgbossPublishOptions = PublishOptions & PgbossTerms & Without<Bullmq
 /** Options of `publish` of a queue of SQS: those of every engine that SQS can have, and some in its own terms. */
 export type SqsPublishOptions = Omit<PublishOptions, 'priority'> &
   SqsTerms &
-  Without<BullmqTerms & PgbossTerms & { priority: number }>
+  Without<BullmqTerms & PgbossTerms & Pick<PublishOptions, 'priority'>>
 
 /** Which finished jobs are kept: none (`true`), all (`false`), a number of them (`count`), or those up to an `age` in seconds. */
 export type KeptJobs = boolean | number | { age: number; count?: number } | { count: number }

@@ -71,9 +71,6 @@ const isSource = (given: unknown) => (typeof given === 'string' ? given.trim() !
 /** A glob or a class, as far as it can be checked before anything is loaded. */
 export const sourceOption = <Source>(takes: string) => option.value<Source>(takes, isSource)
 
-/** A list of globs and classes. */
-export const sourceList = <Source>(takes: string) => option.list(sourceOption<Source>(takes))
-
 /** The name of a function or a class, for messages. */
 export const nameOf = (value: unknown) => (value as { name?: string }).name || 'a function'
 

@@ -233,6 +233,33 @@ describe('what a hook declares', () => {
     expect(ran).toEqual([])
   })
 
+  test('a handle that was stopped continues where it ran, wherever it is started again', async () => {
+    const clock = takeClock()
+    const ran: string[] = []
+    const [module, hooks] = [declare('* * * * *', { name: 'module' }), declare('* * * * *', { name: 'hooks' })]
+    const app = (name: string) => withPlugin(() => hooks.start(() => void ran.push(`hook ${name}`)))
+    const [first, second] = [make(app('first')), make(app('second'))]
+    first.server.get('/again', async () => {
+      await Promise.all([module.start(), hooks.start()])
+      return 'started'
+    })
+    for (const { server } of [first, second]) await server.listen()
+    await module.start(() => void ran.push('module'))
+    module.stop()
+    hooks.stop()
+    await clock.advance(minute)
+    expect(ran).toEqual([])
+    // In a request of the first: what was stopped in all servers continues in all, and of what hooks have started only that of the first.
+    ;(await first.server.inject.get('/again')).assertStatus(200)
+    await clock.advance(minute)
+    expect(ran.splice(0).sort()).toEqual(['hook first', 'module', 'module'])
+    await hooks.start().catch(() => {})
+    hooks.stop()
+    await hooks.start()
+    await clock.advance(minute)
+    expect(ran.sort()).toEqual(['hook first', 'hook second', 'module', 'module'])
+  })
+
   test('jobs without a name have the same names in each server', async () => {
     const app = withPlugin(async () => {
       await cron('3 3 * * *').start(() => {})
@@ -292,8 +319,8 @@ describe('jobs as objects', () => {
         cron: {
           timezone: 'UTC',
           crons: [
-            { schedule: '* * * * *', handler: ({ name: job }: CronRun) => void ran.push(`${name} ${job}`) },
-            { schedule: '* * * * *', handler() {} },
+            { schedule: '*/1 * * * *', handler: ({ name: job }: CronRun) => void ran.push(`${name} ${job}`) },
+            { schedule: '*/1 * * * *', handler() {} },
             {
               schedule: '@hourly',
               handler: () => Promise.reject(new Error('broken')),
@@ -306,9 +333,9 @@ describe('jobs as objects', () => {
     const [first, second] = [await listening(options('a')), await listening(options('b'))]
     const other = await listening()
     await clock.advance(minute)
-    expect(ran.sort()).toEqual(['a * * * * *', 'b * * * * *'])
+    expect(ran.sort()).toEqual(['a */1 * * * *', 'b */1 * * * *'])
     for (const { jobs } of [first, second])
-      expect(counts(jobs())).toEqual({ '* * * * *': 1, '* * * * * #2': 1, hourly: 0 })
+      expect(counts(jobs())).toEqual({ '*/1 * * * *': 1, '*/1 * * * * #2': 1, hourly: 0 })
     expect(other.jobs()).toEqual([])
     expect(await first.server.services.get('cron').trigger('hourly')).toBe(true)
     await first.server.services.get('cron').idle()
