@@ -10,6 +10,8 @@ export interface Delivery {
   readonly attempts: number | undefined
   /** What was published with it; not checked. */
   readonly meta?: unknown
+  /** Whether it comes from `publish` of this process, which has refused dangerous payloads. */
+  readonly isOwn?: boolean
   /** Milliseconds after which the engine gives the message to another subscriber, so that the attempt has failed. */
   readonly timeout?: number
 }
