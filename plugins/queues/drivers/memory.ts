@@ -80,7 +80,6 @@ const maxDead = 1000
 
 /** Queues in the memory of this process, for development and tests: their messages end with it. */
 export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
-  readonly isLocal = true
   readonly operations: QueueOperations = {
     list: async (name, state, from, limit) =>
       storedIn(this.topic(name), state)
