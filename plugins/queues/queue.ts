@@ -151,7 +151,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const { engines } = this
     const engine = engines.resolve<SubscribedQueue>(this.#self)
     const settings = this.#settingsOf(engine, options)
-    if (settings.repeat !== undefined) return this.#repeat(engine, payload, settings.repeat, options)
+    if (settings.repeat !== undefined) return this.#repeat(payload, settings.repeat, options)
     const [id] = await this.#send(engines, engine, [payload], [settings])
     return { id: id! }
   }
@@ -178,17 +178,14 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   }
 
   /** Begins a repetition. */
-  async #repeat(
-    engine: SubscribedQueue,
-    payload: Payload,
-    when: RepeatSettings,
-    options: Options | undefined,
-  ): Promise<{ id: string }> {
+  async #repeat(payload: Payload, when: RepeatSettings, options: Options | undefined): Promise<{ id: string }> {
     const { engines, repeats } = this.#queues
     const text = this.#textOf(payload)
-    await engine.check?.(JSON.parse(text))
+    await this.#self.check?.(JSON.parse(text))
     const { repeat: _, ...rest } = options as PublishOptions
-    repeats.begin(engine, when, (tick) => {
+    repeats.begin(this.#self, when, async (tick) => {
+      // It may have begun before the configuration of its server was known.
+      const engine = engines.resolve<SubscribedQueue>(this.#self)
       const settings = this.#settingsOf(engine, { ...rest, id: { value: tick, ttl: tickTtl } } as Options)
       return this.#send(engines, engine, [JSON.parse(text)], [settings])
     })
@@ -331,7 +328,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
 
   /** Ends the repetition that this server has begun with `repeat` and this key; returns whether there was one. Those of other processes continue. */
   async stopRepeat(key: string): Promise<boolean> {
-    return this.#queues.repeats.end(this.#resolved, key)
+    return this.#queues.repeats.end(this.#self, key)
   }
 
   /** Returns the number of messages by state. The numbers of SQS are approximate. */
