@@ -20,12 +20,14 @@ const goal = (suite: keyof typeof serverSuites, against: string, ratio: number, 
 
 /** At most 1.15 times what the library costs by hand. */
 const service = (suite: keyof typeof microSuites, ...groups: readonly string[]): Goal[] =>
-  groups.map((group) => ({
-    table: microSuites[suite].title,
-    row: `${group}: framework`,
-    against: 'by hand',
-    ratio: 1 / 1.15,
-  }))
+  groups.map((group) => byHand(suite, group, 1.15))
+
+const byHand = (suite: keyof typeof microSuites, group: string, most: number): Goal => ({
+  table: microSuites[suite].title,
+  row: `${group}: framework`,
+  against: 'by hand',
+  ratio: 1 / most,
+})
 
 /** At most 1.15 times the CPU time per message and 1.3 times the memory per socket. */
 const sockets = (against: string): Goal[] => [
@@ -51,7 +53,9 @@ const node: readonly Goal[] = [
   goal('graphql-hello', 'mercurius, jit', 1.3, 'framework, jit'),
   goal('graphql-100', 'mercurius', 1.2),
   goal('graphql-100', 'mercurius, jit', 1.3, 'framework, jit'),
-  ...service('queues', 'publish and consume, memory', 'publish and consume, BullMQ', 'publish and consume, pg-boss'),
+  // A list and a loop have no attempts, ids, priorities or time limits.
+  byHand('queues', 'publish and consume, memory', 1.5),
+  ...service('queues', 'publish and consume, BullMQ', 'publish and consume, pg-boss'),
   ...service('websocket', 'websocket, echo', 'websocket, broadcast to 100'),
   ...service('mqtt', 'publish and handle, QoS 0', 'publish and handle, QoS 1'),
   ...service('cache', 'hit, memory', 'miss, memory', 'hit, Redis', 'miss, Redis'),

@@ -51,7 +51,8 @@ export class Later {
     if (this.#isStopped) throw MailClosedError()
     if (this.size >= maxWaiting) throw MailQueueFullError(maxWaiting)
     const attempts = Number.POSITIVE_INFINITY
-    this.#queue.add({ id, send, priority: 0, attempts, attempt: 0, since: 0, next: undefined, backoff: () => 0 })
+    const place = { next: undefined, previous: undefined }
+    this.#queue.add({ id, send, priority: 0, attempts, attempt: 0, since: 0, ...place, backoff: () => 0 })
   }
 
   /** Sends the waiting emails without pauses, each at most once more, until `stop`. */

@@ -69,7 +69,10 @@ export const queues = definePlugin({
       checkEngines(service.engines)
     })
     if (run) ctx.onListen(() => service.run())
-    ctx.onDrain(() => service.drain())
+    ctx.onDrain(() => {
+      service.repeats.endAll()
+      return service.drain()
+    })
     ctx.onClose(async (timeLeft) => {
       await service.close(timeLeft)
       if (run) warnOfLeft(service.engines.memory, ctx.log)

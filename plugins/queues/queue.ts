@@ -14,7 +14,6 @@ import { deprecation } from '../shared/failures/deprecation.ts'
 import { defined } from '../shared/values/json.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
 import { jsonText } from '../shared/values/json-text.ts'
-import { madeIn } from '../shared/values/memoize.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import type { QueueBatchHandler, QueueHandler } from './batch.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
@@ -85,6 +84,8 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   readonly #definition: QueueDefinition
   readonly #self: Unresolved<SubscribedQueue>
   readonly #server: object | undefined
+  /** Its name in messages. */
+  readonly #what: string
   /** The settings of a message without options, by engine. */
   readonly #usual = new Map<string, MessageSettings>()
 
@@ -93,6 +94,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const { name, kind, pubsub, schema, version = 1, upgrade } = definition
     checkName(name, kind)
     this.name = name
+    this.#what = `the queue "${name}"`
     const check = schema === undefined ? undefined : payloadCheck(name, schema)
     this.#self = { name, kind, pubsub, check, schema, version, upgrade }
     this.#definition = definition
@@ -132,7 +134,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   }
 
   get #queues(): QueueService {
-    return (this.#server && servers.of(this.#server)) ?? queuesOf(`the queue "${this.name}"`)
+    return (this.#server && servers.of(this.#server)) ?? queuesOf(this.#what)
   }
 
   /** The engines through which a call goes. @internal */
@@ -150,10 +152,11 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
    * await orders.publish({ book: 1 }, { attempts: 3, backoff: { type: 'exponential', delay: 1000 } })
    */
   async publish(payload: Payload, options?: Options): Promise<{ id: string }> {
-    const engine = this.#resolved
+    const { engines } = this
+    const engine = engines.resolve<SubscribedQueue>(this.#self)
     const settings = this.#settingsOf(engine, options)
-    if (settings.repeat !== undefined) return this.#repeat(engine, payload, settings.repeat, options)
-    const [id] = await this.#send(this.engines, engine, [payload], [settings])
+    if (settings.repeat !== undefined) return this.#repeat(payload, settings.repeat, options)
+    const [id] = await this.#send(engines, engine, [payload], [settings])
     return { id: id! }
   }
 
@@ -179,17 +182,14 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   }
 
   /** Begins a repetition. */
-  async #repeat(
-    engine: SubscribedQueue,
-    payload: Payload,
-    when: RepeatSettings,
-    options: Options | undefined,
-  ): Promise<{ id: string }> {
+  async #repeat(payload: Payload, when: RepeatSettings, options: Options | undefined): Promise<{ id: string }> {
     const { engines, repeats } = this.#queues
     const text = this.#textOf(payload)
-    await engine.check?.(JSON.parse(text))
+    await this.#self.check?.(JSON.parse(text))
     const { repeat: _, ...rest } = options as PublishOptions
-    repeats.begin(engine, when, (tick) => {
+    repeats.begin(this.#self, when, async (tick) => {
+      // It may have begun before the configuration of its server was known.
+      const engine = engines.resolve<SubscribedQueue>(this.#self)
       const settings = this.#settingsOf(engine, { ...rest, id: { value: tick, ttl: tickTtl } } as Options)
       return this.#send(engines, engine, [JSON.parse(text)], [settings])
     })
@@ -223,17 +223,21 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
         return engines.ask(engine, name, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
       },
     )
-    return ids.map((id, i) => settings[i]!.meta?.id ?? id)
+    return settings.some(hasId) ? ids.map((id, i) => settings[i]!.meta?.id ?? id) : ids
   }
 
   #settingsOf(engine: SubscribedQueue, options: Options | undefined, path = 'publish'): MessageSettings {
+    const usual = options === undefined ? this.#usual.get(engine.kind) : undefined
+    if (usual !== undefined) return usual
     const { defaults, isForeign } = this.#definition
     if (isForeign)
       return { native: options as object | undefined, meta: undefined, expireIn: undefined, repeat: undefined }
     const portable = this.#definition.kind === undefined && engine.kind === 'pgboss' ? { attempts: 1 } : undefined
     const read = (given: object) => checkFor(engine, this.name).parse({ ...portable, ...given } as never, path)
     if (options !== undefined) return read({ ...defaults, ...(options as object) })
-    return madeIn(this.#usual, engine.kind, () => read({ ...defaults }))
+    const made = read({ ...defaults })
+    this.#usual.set(engine.kind, made)
+    return made
   }
 
   /**
@@ -328,7 +332,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
 
   /** Ends the repetition that this server has begun with `repeat` and this key; returns whether there was one. Those of other processes continue. */
   async stopRepeat(key: string): Promise<boolean> {
-    return this.#queues.repeats.end(this.#resolved, key)
+    return this.#queues.repeats.end(this.#self, key)
   }
 
   /** Returns the number of messages by state. The numbers of SQS are approximate. */
@@ -364,6 +368,8 @@ function checkName(name: string, kind: string | undefined): void {
   if (pattern?.test(name) === false || (kind === 'pgboss' && name in Object.prototype))
     throw OptionError(`the name of a queue of ${engine}`, quoted(name), takes!)
 }
+
+const hasId = ({ meta }: MessageSettings) => meta?.id !== undefined
 
 /** What is stored with a message; nothing for most of them. */
 function metaFor({ meta, expireIn }: MessageSettings, version: number, carrier: Carrier | undefined): Meta | undefined {

@@ -4,12 +4,17 @@ import { nextTime } from '../shared/schedule/calendar.ts'
 import { parsePattern } from '../shared/schedule/pattern.ts'
 import { zoneByName } from '../shared/schedule/zone.ts'
 import type { Engines } from './engines.ts'
-import type { SubscribedQueue } from './subscription.ts'
 
 /** Milliseconds for which a tick counts as published: far longer than the clocks of two processes differ. */
 export const tickTtl = sqsTtl
 /** The longest wait: a timer accepts no more, and a clock that was set is noticed. */
 const lookEvery = 30_000
+
+/** A queue as it was declared. */
+interface Repeated {
+  readonly name: string
+  readonly kind: string | undefined
+}
 
 /**
  * The messages that a server publishes repeatedly. No engine does it: each would have times, patterns and an end of its own. Every process that has asked for a repetition publishes its ticks
@@ -24,7 +29,7 @@ export class Repeats {
   }
 
   /** Publishes a message at each of the times from now on; `publish` receives the id of a tick. */
-  begin(queue: SubscribedQueue, when: RepeatSettings, publish: (id: string) => Promise<unknown>): void {
+  begin(queue: Repeated, when: RepeatSettings, publish: (id: string) => Promise<unknown>): void {
     const next = timesOf(when)
     const key = keyOf(queue, when.key)
     this.end(queue, when.key)
@@ -51,7 +56,7 @@ export class Repeats {
   }
 
   /** Ends a repetition; returns whether there was one. */
-  end(queue: SubscribedQueue, key: string): boolean {
+  end(queue: Repeated, key: string): boolean {
     clock.clear(this.#running.get(keyOf(queue, key)))
     return this.#running.delete(keyOf(queue, key))
   }
@@ -62,7 +67,7 @@ export class Repeats {
   }
 }
 
-const keyOf = ({ name, kind }: SubscribedQueue, key: string) => JSON.stringify([kind, name, key])
+const keyOf = ({ name, kind }: Repeated, key: string) => JSON.stringify([kind, name, key])
 
 /** Returns the next time after another one, the same in every process. */
 function timesOf({ every, pattern, tz }: RepeatSettings): (after: number) => number | undefined {

@@ -206,7 +206,7 @@ export class Subscription {
         call: message,
         timeout,
         what: `the queue "${name}": the handler`,
-        run: () => this.#handle(payload, message, meta),
+        run: () => this.#handle(payload, message, meta, delivery.isOwn),
         server: this.#engines.server,
       },
       () => {
@@ -247,11 +247,16 @@ export class Subscription {
     return { ok: false, error, final }
   }
 
-  #handle(payload: unknown, message: QueueMessage, { expires, version: from = 1 }: Readonly<Meta>): unknown {
+  #handle(
+    payload: unknown,
+    message: QueueMessage,
+    { expires, version: from = 1 }: Readonly<Meta>,
+    isOwn = false,
+  ): unknown {
     const { check, name, version } = this.queue
     if (expires !== undefined && clock.now() >= expires) throw QueueExpiredError(name)
     // The engine may have other publishers, and a handler that merges the payload would change the prototype of its target.
-    if (reachesPrototype(payload)) throw QueuePayloadError(name, dangerous)
+    if (!isOwn && reachesPrototype(payload)) throw QueuePayloadError(name, dangerous)
     if (from < version) return this.#upgraded(payload, message, from)
     return check === undefined
       ? this.#handler(payload, message)

@@ -10,6 +10,8 @@ export interface Delivery {
   readonly attempts: number | undefined
   /** What was published with it; not checked. */
   readonly meta?: unknown
+  /** Whether it comes from `publish` of this process, which has refused dangerous payloads. */
+  readonly isOwn?: boolean
   /** Milliseconds after which the engine gives the message to another subscriber, so that the attempt has failed. */
   readonly timeout?: number
 }
@@ -110,8 +112,6 @@ export interface Batch<Options> {
  * signal aborts, its caller no longer waits: nothing may be kept for it.
  */
 export interface QueueDriver<Options = never> {
-  /** Whether it is in this process and waits for nothing, so that no call needs a deadline. */
-  readonly isLocal?: boolean
   /** Resolves with one id for each message once the engine has them. */
   publish(topic: string, batch: Batch<Options>): Promise<string[]>
   /** Returns immediately; an unreachable engine is retried until it can be reached. */

@@ -28,6 +28,7 @@ class Message implements LocalMessage {
   attempt = 0
   since = 0
   next: this | undefined
+  previous: this | undefined
   errors?: Error[]
 
   constructor(id: string, text: string, meta: Readonly<Meta> | undefined, settings: MemoryPublishSettings) {
@@ -79,7 +80,6 @@ const maxDead = 1000
 
 /** Queues in the memory of this process, for development and tests: their messages end with it. */
 export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
-  readonly isLocal = true
   readonly operations: QueueOperations = {
     list: async (name, state, from, limit) =>
       storedIn(this.topic(name), state)
@@ -147,7 +147,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
 
   consume(name: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
     const take = ({ id, text, attempt, attempts, meta }: Message) =>
-      deliver(JSON.parse(text), { id, attempt, attempts, meta })
+      deliver(JSON.parse(text), { id, attempt, attempts, meta, isOwn: true })
     return new LocalConsumer(this.topic(name), take, concurrency)
   }
 

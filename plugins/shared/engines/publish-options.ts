@@ -127,7 +127,7 @@ export interface PgbossTerms {
 export interface SqsTerms {
   /** Seconds before it can be taken, up to 900; instead of `delay`. */
   DelaySeconds?: number
-  /** The group in which messages keep their order; FIFO queues need one. */
+  /** The group in which messages of a FIFO queue keep their order: one is handled at a time. Default: one group for the queue. */
   MessageGroupId?: string
   /** FIFO queues drop a further message with the same id for five minutes; instead of `id`. */
   MessageDeduplicationId?: string

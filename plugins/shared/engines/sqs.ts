@@ -117,7 +117,9 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     const address = await this.#address(topic)
     const { url, maxBytes: most } = address
     for (const meta of metas) if (meta?.attempts !== undefined) checkAttempts(topic, address, meta.attempts)
-    const options = given.map((one, i) => withMeta(one, metas[i], bodies[i]!, most))
+    // Without a group, the messages of the queue keep their order, as the queue is there for.
+    const grouped = isFifo(address) ? given.map((one) => ({ MessageGroupId: topic, ...one })) : given
+    const options = grouped.map((one, i) => withMeta(one, metas[i], bodies[i]!, most))
     const sizes = bodies.map((body, i) => sizeOf(body, options[i]))
     const tooLarge = sizes.find((size) => size > most)
     if (tooLarge !== undefined) {

@@ -16,8 +16,10 @@ export interface LocalMessage {
   attempt: number
   /** When it became ready, by `clock.monotonic()`. */
   since: number
-  /** The one that became ready after it, with the same priority. */
+  /** The one that became ready after it, with the same priority; in progress, the one that was begun after it. */
   next: this | undefined
+  /** In progress, the one that was begun before it. */
+  previous: this | undefined
   /** The errors of its attempts; absent before the first. */
   errors?: Error[]
 }
@@ -104,6 +106,35 @@ class Waiting<Message extends LocalMessage> {
   }
 }
 
+/** Messages in progress, the oldest first. A set would cost a tenth of the time of a message. */
+class Active<Message extends LocalMessage> {
+  #first: Message | undefined
+  #last: Message | undefined
+  size = 0
+
+  add(message: Message): void {
+    message.previous = this.#last
+    if (this.#last === undefined) this.#first = message
+    else this.#last.next = message
+    this.#last = message
+    this.size++
+  }
+
+  delete(message: Message): void {
+    const { previous, next } = message
+    if (previous === undefined) this.#first = next
+    else previous.next = next
+    if (next === undefined) this.#last = previous
+    else next.previous = previous
+    message.previous = message.next = undefined
+    this.size--
+  }
+
+  *[Symbol.iterator](): Generator<Message> {
+    for (let one = this.#first; one !== undefined; one = one.next) yield one
+  }
+}
+
 /** The outcome of an attempt. With `final` there is no other; with `isForeign` it was none, and another process has to take the message. */
 export type Outcome =
   | { readonly ok: true }
@@ -117,7 +148,7 @@ export class LocalQueue<Message extends LocalMessage> {
   readonly waiting = new Waiting<Message>()
   /** Messages that are due later, and when. */
   readonly delayed = new Map<Message, { readonly timer: Timer; readonly due: number }>()
-  readonly active = new Set<Message>()
+  readonly active = new Active<Message>()
   readonly ids = new Set<string>()
   /** The last messages that were given up. */
   readonly dead: Message[] = []

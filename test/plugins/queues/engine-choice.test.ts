@@ -68,6 +68,16 @@ describe('the engine of queue(name)', () => {
     expect(orders.kind).toBe('own')
   })
 
+  test('of a repetition that begins before its server is that of the server', async () => {
+    const ticks = queue<string>(freshName('early'))
+    await ticks.publish('x', { repeat: { key: 'a', every: 50 } })
+    const own = ownEngine()
+    const server = await boot({ own, queues: { default: 'own' } })
+    await expect.poll(async () => (await own.counts!(ticks.name)).waiting).toBeGreaterThan(1)
+    expect(await ticks.stopRepeat('a')).toBe(true)
+    await server.close()
+  })
+
   test('must exist', async () => {
     await expect(boot({ queues: { default: 'rabbit' } })).rejects.toThrow(
       /queues\.default.* takes memory, bullmq, pgboss, sqs, or/s,

@@ -151,6 +151,17 @@ test('a tick has the options of the repetition: a delay, attempts, a time limit'
   ])
 })
 
+test('a message whose limit is over before its batch is called comes again, and is not handled', async () => {
+  const rows = memoryQueue<number>(freshName('slow')).for(server)
+  const calls: number[][] = []
+  await rows.subscribeBatch((batch) => void calls.push(batch), { size: 3, wait: 1000 })
+  await rows.publish(1, { timeout: 500, attempts: 1 })
+  await rows.publish(2)
+  await time.advance(5000)
+  expect(calls).toEqual([[2]])
+  expect(rows.dead.map(({ payload }) => payload)).toEqual([1])
+})
+
 test('a batch waits for its time after the first message', async () => {
   const rows = queue<number>(freshName('rows')).for(server)
   const calls: [number, number[]][] = []
