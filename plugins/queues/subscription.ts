@@ -13,6 +13,7 @@ import type { Outcome } from '../shared/work/local-queue.ts'
 import { Call, Running } from '../shared/work/running.ts'
 import {
   type BatchSettings,
+  type Collector,
   collecting,
   type QueueBatchHandler,
   type QueueHandler,
@@ -119,6 +120,7 @@ export interface Subscriber {
 export class Subscription {
   readonly queue: SubscribedQueue
   readonly #handler: QueueHandler<unknown>
+  readonly #collector: Collector | undefined
   readonly #options: Subscriber['options']
   readonly #concurrency: number
   readonly #engines: Engines
@@ -131,8 +133,10 @@ export class Subscription {
   constructor({ queue, handler, options, batch }: Subscriber, engines: Engines) {
     this.queue = engines.resolve<SubscribedQueue>(queue)
     const { concurrency } = options
-    this.#handler =
-      batch === undefined ? handler : collecting(handler as unknown as QueueBatchHandler<unknown>, batch, concurrency)
+    const waitFor = () => (this.#work === undefined ? 0 : batch!.wait)
+    this.#collector =
+      batch && collecting(handler as unknown as QueueBatchHandler<unknown>, batch.size, waitFor, concurrency)
+    this.#handler = this.#collector?.handle ?? handler
     this.#concurrency = concurrency * (batch?.size ?? 1)
     this.#options = options
     this.#engines = engines
@@ -178,6 +182,8 @@ export class Subscription {
   stop(): { readonly quiet: Promise<void>; readonly ended: Promise<void> } {
     const work = this.#work
     this.#work = undefined
+    // Closing would wait for messages that no longer come, and give up those that have.
+    this.#collector?.flush()
     const consumer = work?.consumer
     const quiet = Promise.resolve(consumer?.stop())
     const ended = Promise.all([this.#earlier, consumer?.ended])
