@@ -200,7 +200,9 @@ export class Subscription {
   readonly #deliver: Deliver = (payload, delivery) => {
     const { name, kind, version } = this.queue
     const meta = delivery.meta === undefined ? noMeta : metaOf(delivery.meta)
-    if ((meta.version ?? 1) > version) return Promise.resolve(this.#giveBack(meta.version!))
+    const isExpired = meta.expires !== undefined && clock.now() >= meta.expires
+    // One that is expired is given up by any process: a newer one may never come.
+    if ((meta.version ?? 1) > version && !isExpired) return Promise.resolve(this.#giveBack(meta.version!))
     const message = new Received(name, delivery, meta, this.#running)
     const own = meta.timeout ?? this.#options.timeout ?? delivery.timeout
     const timeout = own && Math.min(own, delivery.timeout ?? own)
@@ -212,7 +214,10 @@ export class Subscription {
         call: message,
         timeout,
         what: `the queue "${name}": the handler`,
-        run: () => this.#handle(payload, message, meta),
+        run: () => {
+          if (isExpired) throw QueueExpiredError(name)
+          return this.#handle(payload, message, meta.version)
+        },
         server: this.#engines.server,
       },
       () => {
@@ -253,9 +258,8 @@ export class Subscription {
     return { ok: false, error, final }
   }
 
-  #handle(payload: unknown, message: QueueMessage, { expires, version: from = 1 }: Readonly<Meta>): unknown {
+  #handle(payload: unknown, message: QueueMessage, from = 1): unknown {
     const { check, name, version } = this.queue
-    if (expires !== undefined && clock.now() >= expires) throw QueueExpiredError(name)
     // The engine may have other publishers, and a handler that merges the payload would change the prototype of its target.
     if (reachesPrototype(payload)) throw QueuePayloadError(name, dangerous)
     if (from < version) return this.#upgraded(payload, message, from)
