@@ -1,4 +1,4 @@
-import { clock } from '../../kernel/index.ts'
+import { clock, type Timer } from '../../kernel/index.ts'
 import { type Deferred, deferred } from '../shared/values/promises.ts'
 
 /** What a handler receives along with the payload of its message. */
@@ -33,14 +33,23 @@ export interface BatchSettings {
 interface Collected {
   readonly entries: { readonly payload: unknown; readonly message: QueueMessage }[]
   readonly done: Deferred<unknown>
+  readonly timer: Timer
 }
 
-/** A handler that is called once for several messages, with `concurrency` calls at once. */
+/** Collects messages. */
+export interface Collector {
+  readonly handle: QueueHandler<unknown>
+  /** Waits for no further messages: no others come. */
+  flush(): void
+}
+
+/** A handler that is called once for several messages, with `concurrency` calls at once; `waitFor` returns how long the first one waits for others. */
 export function collecting(
   handler: QueueBatchHandler<unknown>,
-  { size, wait }: BatchSettings,
+  size: number,
+  waitFor: () => number,
   concurrency: number,
-): QueueHandler<unknown> {
+): Collector {
   let open: Collected | undefined
   let calls = 0
   const ready: Collected[] = []
@@ -53,23 +62,22 @@ export function collecting(
       })
     }
   }
-  const close = (batch: Collected) => {
-    if (open !== batch) return
+  const flush = () => {
+    if (open === undefined) return
+    // It would flush a later batch, and keep the process alive until then.
+    clock.clear(open.timer)
+    ready.push(open)
     open = undefined
-    ready.push(batch)
     next()
   }
-  return (payload, message) => {
-    let batch = open
-    if (batch === undefined) {
-      const begun: Collected = { entries: [], done: deferred<unknown>() }
-      batch = open = begun
-      clock.setTimeout(() => close(begun), wait)
-    }
+  const handle: QueueHandler<unknown> = (payload, message) => {
+    open ??= { entries: [], done: deferred<unknown>(), timer: clock.setTimeout(flush, waitFor()) }
+    const batch = open
     batch.entries.push({ payload, message })
-    if (batch.entries.length === size) close(batch)
+    if (batch.entries.length === size) flush()
     return batch.done.promise
   }
+  return { handle, flush }
 }
 
 /** Calls the handler; resolves when it has ended, or when the attempt of each message has: what never ends must not keep its place. */

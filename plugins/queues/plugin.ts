@@ -1,4 +1,4 @@
-import { definePlugin, didYouMean, type Logger } from '../../kernel/index.ts'
+import { definePlugin, didYouMean, type Kernel, type Logger } from '../../kernel/index.ts'
 import type { AsyncApiChannel } from '../asyncapi/index.ts'
 import { addressOfName } from '../shared/descriptions/names.ts'
 import { figure } from '../shared/development/metrics.ts'
@@ -8,7 +8,7 @@ import { queuesOptions } from '../shared/engines/options.ts'
 import type { Engines } from './engines.ts'
 import { allQueues, type DeclaredQueue } from './registry.ts'
 import { compileSchema } from './schema.ts'
-import { QueueService, servers, subscribers } from './service.ts'
+import { QueueService, subscribers } from './service.ts'
 import { work } from './work.ts'
 
 /** The protocols of engines in AsyncAPI; the others have the same name there. */
@@ -113,8 +113,8 @@ function warnOfLeft(memory: MemoryDriver, log: Logger): void {
 }
 
 /** The channels for the description of messages: each queue of this process that has a subscriber. */
-function channels({ server }: { readonly server: object }): AsyncApiChannel[] {
-  const { engines } = servers.of(server)!
+function channels({ server }: { readonly server: Kernel }): AsyncApiChannel[] {
+  const { engines } = server.services.get('queues')
   const queues = new Map(
     subscribers.of(server).map(({ queue }) => [queue, engines.resolve<DeclaredQueue>(queue as never)]),
   )

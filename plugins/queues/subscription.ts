@@ -13,6 +13,7 @@ import type { Outcome } from '../shared/work/local-queue.ts'
 import { Call, Running } from '../shared/work/running.ts'
 import {
   type BatchSettings,
+  type Collector,
   collecting,
   type QueueBatchHandler,
   type QueueHandler,
@@ -119,6 +120,7 @@ export interface Subscriber {
 export class Subscription {
   readonly queue: SubscribedQueue
   readonly #handler: QueueHandler<unknown>
+  readonly #collector: Collector | undefined
   readonly #options: Subscriber['options']
   readonly #concurrency: number
   readonly #engines: Engines
@@ -131,8 +133,10 @@ export class Subscription {
   constructor({ queue, handler, options, batch }: Subscriber, engines: Engines) {
     this.queue = engines.resolve<SubscribedQueue>(queue)
     const { concurrency } = options
-    this.#handler =
-      batch === undefined ? handler : collecting(handler as unknown as QueueBatchHandler<unknown>, batch, concurrency)
+    const waitFor = () => (this.#work === undefined ? 0 : batch!.wait)
+    this.#collector =
+      batch && collecting(handler as unknown as QueueBatchHandler<unknown>, batch.size, waitFor, concurrency)
+    this.#handler = this.#collector?.handle ?? handler
     this.#concurrency = concurrency * (batch?.size ?? 1)
     this.#options = options
     this.#engines = engines
@@ -178,6 +182,8 @@ export class Subscription {
   stop(): { readonly quiet: Promise<void>; readonly ended: Promise<void> } {
     const work = this.#work
     this.#work = undefined
+    // Closing would wait for messages that no longer come, and give up those that have.
+    this.#collector?.flush()
     const consumer = work?.consumer
     const quiet = Promise.resolve(consumer?.stop())
     const ended = Promise.all([this.#earlier, consumer?.ended])
@@ -194,7 +200,9 @@ export class Subscription {
   readonly #deliver: Deliver = (payload, delivery) => {
     const { name, kind, version } = this.queue
     const meta = delivery.meta === undefined ? noMeta : metaOf(delivery.meta)
-    if ((meta.version ?? 1) > version) return Promise.resolve(this.#giveBack(meta.version!))
+    const isExpired = meta.expires !== undefined && clock.now() >= meta.expires
+    // One that is expired is given up by any process: a newer one may never come.
+    if ((meta.version ?? 1) > version && !isExpired) return Promise.resolve(this.#giveBack(meta.version!))
     const message = new Received(name, delivery, meta, this.#running)
     const own = meta.timeout ?? this.#options.timeout ?? delivery.timeout
     const timeout = own && Math.min(own, delivery.timeout ?? own)
@@ -206,7 +214,10 @@ export class Subscription {
         call: message,
         timeout,
         what: `the queue "${name}": the handler`,
-        run: () => this.#handle(payload, message, meta, delivery.isOwn),
+        run: () => {
+          if (isExpired) throw QueueExpiredError(name)
+          return this.#handle(payload, message, meta.version, delivery.isOwn)
+        },
         server: this.#engines.server,
       },
       () => {
@@ -247,14 +258,8 @@ export class Subscription {
     return { ok: false, error, final }
   }
 
-  #handle(
-    payload: unknown,
-    message: QueueMessage,
-    { expires, version: from = 1 }: Readonly<Meta>,
-    isOwn = false,
-  ): unknown {
+  #handle(payload: unknown, message: QueueMessage, from = 1, isOwn = false): unknown {
     const { check, name, version } = this.queue
-    if (expires !== undefined && clock.now() >= expires) throw QueueExpiredError(name)
     // The engine may have other publishers, and a handler that merges the payload would change the prototype of its target.
     if (!isOwn && reachesPrototype(payload)) throw QueuePayloadError(name, dangerous)
     if (from < version) return this.#upgraded(payload, message, from)

@@ -48,17 +48,19 @@ class Message implements LocalMessage {
 /** One queue, and until when ids may not be used again although their messages are done. */
 class Topic extends LocalQueue<Message> {
   readonly taken = new Map<string, number>()
+  /** How many may be taken before those whose time is over are removed: a fixed number of steps for each message. */
+  #most = 1000
 
   /** Whether a message with this id must not be added; otherwise, with a time to live, the id is taken from now on. */
   isTaken(id: string, ttl: number | undefined): boolean {
     const now = clock.now()
-    // Those that were taken first are usually over first; the rest goes with a later message.
-    for (const [other, until] of this.taken) {
-      if (until > now) break
-      this.taken.delete(other)
-    }
     if (this.ids.has(id) || (this.taken.get(id) ?? 0) > now) return true
-    if (ttl !== undefined) this.taken.set(id, now + ttl)
+    if (ttl === undefined) return false
+    if (this.taken.size >= this.#most) {
+      for (const [other, until] of this.taken) if (until <= now) this.taken.delete(other)
+      this.#most = Math.max(1000, 2 * this.taken.size)
+    }
+    this.taken.set(id, now + ttl)
     return false
   }
 }

@@ -218,8 +218,11 @@ export const queueConfigOptions = option
   .into((config, place) => {
     const added: Record<string, object> = {}
     for (const [queue, kind] of Object.entries(config.queues)) {
-      if (kind === undefined || (Object.hasOwn(config, kind) && config[kind] !== undefined)) continue
+      if (kind === undefined) continue
       const known = Object.keys(external)
+      const settings = Object.hasOwn(config, kind) ? (config[kind] as { pubsub?: GenericPubSub }) : undefined
+      // Settings alone are not an engine, and neither is the list of the engines of queues.
+      if (kind === 'memory' || (Object.hasOwn(external, kind) ? settings : settings?.pubsub) !== undefined) continue
       // A variable of the environment can name an engine whose address is in the environment as well.
       if (Object.hasOwn(external, kind))
         added[kind] = external[kind as keyof typeof external].parse({}, place.in(kind).path)

@@ -25,7 +25,8 @@ const stateOf = `case when state = 'active' then 'active' when state in ('failed
 export class PgbossOperations implements QueueOperations {
   readonly #sql: RunSql
   readonly #schema: string
-  #paused: ReadonlySet<unknown> = new Set()
+  /** What was read last. A promise, since a caller that did not await the first reading would take messages of a paused queue. */
+  #paused: Promise<ReadonlySet<unknown>> | undefined
   #noticedAt = Number.NEGATIVE_INFINITY
 
   constructor(sql: RunSql, schema: string) {
@@ -99,12 +100,20 @@ export class PgbossOperations implements QueueOperations {
   /** Whether a queue is paused, as known for at most a second. */
   async isPausedNow(topic: string): Promise<boolean> {
     const now = systemClock.monotonic()
-    if (now - this.#noticedAt >= noticeEvery) {
+    if (this.#paused === undefined || now - this.#noticedAt >= noticeEvery) {
       this.#noticedAt = now
-      const { rows } = (await this.#hasTable()) ? await this.#sql(`select name from ${this.#table}`, []) : { rows: [] }
-      this.#paused = new Set(rows.map(({ name }) => name))
+      const reading = this.#readPaused()
+      this.#paused = reading
+      reading.catch(() => {
+        if (this.#paused === reading) this.#paused = undefined
+      })
     }
-    return this.#paused.has(topic)
+    return (await this.#paused).has(topic)
+  }
+
+  async #readPaused(): Promise<ReadonlySet<unknown>> {
+    const { rows } = (await this.#hasTable()) ? await this.#sql(`select name from ${this.#table}`, []) : { rows: [] }
+    return new Set(rows.map(({ name }) => name))
   }
 
   async #hasTable(): Promise<boolean> {

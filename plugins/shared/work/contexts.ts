@@ -6,6 +6,8 @@ import { wrapWork } from './wrap-work.ts'
 let hooks = 0
 /** Whether several servers of this process do the same kind of work: only then do requests and jobs have a context of their server. */
 let areSeveral = false
+/** Whether that has been so: what a closed server has begun may still run, and must not lose its context, since it would be taken for work of another one. */
+let wereSeveral = false
 let leaveRequests: (() => void) | undefined
 
 /** Does work for a server. Without a second server this costs nothing: a context for each message would take a third of its time. */
@@ -19,16 +21,16 @@ export function haveSeveral(now: boolean): void {
   areSeveral = now
   leaveRequests?.()
   leaveRequests = undefined
-  if (now) {
-    leaveRequests = wrapWork<{ request: { server: object } }>('request', ({ request }, work) =>
-      running.run(request.server, work),
-    )
-  } else settle()
+  if (!now) return
+  wereSeveral = true
+  leaveRequests = wrapWork<{ request: { server: object } }>('request', ({ request }, work) =>
+    running.run(request.server, work),
+  )
 }
 
 /** An enabled storage makes every promise of Node.js 20 slower, so it is enabled only while it is needed. */
 function settle(): void {
-  if (hooks === 0 && !areSeveral) running.disable()
+  if (hooks === 0 && !wereSeveral) running.disable()
 }
 
 // Hooks always have a context: what they declare has the services of their server, and belongs to it alone.

@@ -82,6 +82,11 @@ describe('the engine of queue(name)', () => {
     await expect(boot({ queues: { default: 'rabbit' } })).rejects.toThrow(
       /queues\.default.* takes memory, bullmq, pgboss, sqs, or/s,
     )
+    for (const config of [
+      { queues: { default: 'settings' }, settings: { publishTimeout: 100 } },
+      { queues: { default: 'queues' } },
+    ])
+      await expect(boot(config)).rejects.toThrow(/queues\.default.* takes memory, bullmq, pgboss, sqs, or/s)
     process.env.QUEUE_ENGINE = 'bulmq'
     await expect(boot({})).rejects.toThrow(/queues\.default.* takes memory, bullmq/s)
     delete process.env.QUEUE_ENGINE

@@ -180,3 +180,44 @@ test('a batch waits for its time after the first message', async () => {
     [2000, [6]],
   ])
 })
+
+test('ids whose time is over leave the memory, also those that came after one that is taken for long', async () => {
+  const orders = queue<number>(freshName('ids')).for(server)
+  await orders.subscribe(() => {})
+  const publish = (value: string, ttl: number) => orders.publish(1, { id: { value, ttl } })
+  await publish('long', 86_400_000)
+  for (let i = 0; i < 5000; i++) {
+    await publish(`${i}`, 1)
+    if (i % 500 === 0) await time.advance(2)
+  }
+  expect(server.services.queues.engines.memory.topic(orders.name).taken.size).toBeLessThan(2500)
+})
+
+test('a message of a newer version expires as well, in a process that does not know the version', async () => {
+  const name = freshName('newer')
+  const [old, newer] = [queue<number>(name), queue<number>(name, { version: 2, upgrade: (payload) => payload })]
+  const dead: Error[] = []
+  await old.for(server).subscribe(() => {}, { onDead: (_payload, error) => void dead.push(error) })
+  await newer.for(server).publish(1, { expireIn: 5000 })
+  await time.advance(4000)
+  expect(dead).toEqual([])
+  await time.advance(2000)
+  expect(dead).toMatchObject([{ code: 'QueueExpiredError' }])
+})
+
+test('a batch that is waiting for others is handled at once when its server closes or its subscriber leaves', async () => {
+  const rows = queue<number>(freshName('rows')).for(server)
+  const seen: number[][] = []
+  const options = { size: 10, wait: 3_600_000 }
+  const handle = await rows.subscribeBatch((batch) => void seen.push(batch), options)
+  await rows.publishMany([1, 2])
+  await time.advance(0)
+  await handle.unsubscribe()
+  await time.advance(0)
+  expect(seen).toEqual([[1, 2]])
+  await rows.subscribeBatch((batch) => void seen.push(batch), options)
+  await rows.publishMany([3])
+  await time.advance(0)
+  await server.close()
+  expect(seen).toEqual([[1, 2], [3]])
+})

@@ -65,6 +65,34 @@ describe('the same application twice in one process', () => {
     expect(seen).toEqual(['b', 'c'])
   })
 
+  test('what a closed server has begun reaches no other: neither its requests and jobs nor its timers and hooks', async () => {
+    const { queue } = application()
+    const [jobs, router] = [memoryQueue<string>(freshName('jobs')), new RouteCollection()]
+    const [late, ends] = [gate(), [] as Promise<unknown>[]]
+    const publish = () => {
+      const end = queue.publish('of a').catch((error: unknown) => (error as { code?: unknown }).code)
+      ends.push(end)
+      return end
+    }
+    const timer = definePlugin({
+      name: 'timer',
+      setup: (ctx) => ctx.onReady(() => void late.opened.then(publish)),
+    })
+    const closing = definePlugin({ name: 'closing', setup: (ctx) => ctx.onClose(async () => void (await publish())) })
+    router.get('/late', () => late.opened.then(publish))
+    await jobs.subscribe(() => late.opened.then(publish))
+    const first = await serverOf('a', router, [closing(), timer()])
+    const second = await serverOf('b', router)
+    await jobs.for(first).publish('')
+    const response = first.inject.get('/late').catch(() => {})
+    await first.close()
+    late.open()
+    await response
+    await expect.poll(() => ends.length).toBe(4)
+    expect(await Promise.all(ends)).toEqual(Array(4).fill('WorkClosedError'))
+    expect(await queue.for(second).counts()).toMatchObject({ waiting: 0 })
+  })
+
   test('a call that could mean both is an error that says how to choose', async () => {
     const { queue, router } = application()
     const [first] = [await serverOf('a', router), await serverOf('b', router)]
