@@ -2,7 +2,7 @@ import type { OptionPlace } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { defined } from '../shared/values/json.ts'
 import { timeoutOption } from '../shared/work/attempt.ts'
-import { bullmqId } from './drivers/bullmq-operations.ts'
+import { bullmqId } from './drivers/ids.ts'
 import type { EngineRef } from './engines.ts'
 import type { Meta } from './meta.ts'
 

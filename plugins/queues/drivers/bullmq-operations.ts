@@ -1,10 +1,7 @@
 import { safely } from '../../shared/values/safely.ts'
 import type { BullJob, BullQueue } from './bullmq-types.ts'
 import { type MessageState, messageStates, type QueueOperations, type StoredMessage } from './contract.ts'
-
-/** BullMQ uses ":" as a separator in Redis keys, and numbers jobs without an id. */
-export const bullmqId = (value: string) =>
-  `id-${value.replace(/[%:]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)}`
+import { bullmqId } from './ids.ts'
 
 /** What was published with a job; not checked. */
 export function metaIn({ opts }: BullJob): unknown {
