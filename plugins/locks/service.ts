@@ -71,7 +71,7 @@ const lockTrace = new Trace<LockTrace>('lock')
 /** Milliseconds between two questions of a caller that waits: the first, and the longest after they have doubled. */
 const pauses = { first: 20, longest: 200 }
 /** Milliseconds for which a caller that waits is next in line after it has asked. */
-const reserve = 1_000
+const reserve = 3_000
 
 interface Acquired {
   readonly claim: LockClaim & { readonly fence: number }

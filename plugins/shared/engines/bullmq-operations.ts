@@ -1,6 +1,7 @@
 import { safely } from '../values/safely.ts'
-import { type BullJob, type BullQueue, bullmqId } from './bullmq-types.ts'
+import type { BullJob, BullQueue } from './bullmq-types.ts'
 import { type MessageState, messageStates, type QueueOperations, type StoredMessage } from './contract.ts'
+import { bullmqId } from './ids.ts'
 
 /** What was published with a job; not checked. */
 export function metaIn({ opts }: BullJob): unknown {

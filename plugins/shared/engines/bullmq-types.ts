@@ -69,7 +69,3 @@ export interface Bullmq {
   readonly WaitingError: new () => Error
   readonly DelayedError: new () => Error
 }
-
-/** BullMQ uses ":" as a separator in Redis keys, and numbers jobs without an id. */
-export const bullmqId = (value: string) =>
-  `id-${value.replace(/[%:]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)}`

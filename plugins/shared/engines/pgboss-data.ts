@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Meta } from './meta.ts'
 
 /** A column of JSON accepts objects; every other value is wrapped in one. */
@@ -16,12 +15,4 @@ export function unwrap(data: object | null): { readonly payload: unknown; readon
   if (!Object.hasOwn(data ?? {}, wrapped)) return { payload: data, meta: undefined }
   const { [wrapped]: payload, [carried]: meta } = data as Record<string, unknown>
   return { payload, meta }
-}
-
-/** pg-boss accepts UUIDs only: the same id in the same queue is the same UUID (RFC 9562, section 5.5, without a name space). */
-export function uuidOf(queue: string, id: string): string {
-  const bytes = createHash('sha1').update(`${queue}\0${id}`).digest().subarray(0, 16)
-  bytes[6] = (bytes[6]! & 0x0f) | 0x50
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

@@ -1,7 +1,8 @@
 import { systemClock } from '../../../kernel/index.ts'
 import { foreignPause } from '../work/local-queue.ts'
 import type { MessageState, QueueOperations, StoredMessage } from './contract.ts'
-import { unwrap, uuidOf } from './pgboss-data.ts'
+import { uuidOf } from './ids.ts'
+import { unwrap } from './pgboss-data.ts'
 
 type Row = Record<string, unknown>
 /** Runs a statement in the database of pg-boss. */

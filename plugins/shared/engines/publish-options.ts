@@ -2,7 +2,7 @@ import type { OptionPlace } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../options/index.ts'
 import { defined } from '../values/json.ts'
 import { timeoutOption } from '../work/attempt.ts'
-import { bullmqId } from './bullmq-types.ts'
+import { bullmqId } from './ids.ts'
 import type { BackoffSettings, Meta } from './meta.ts'
 
 /** How long to wait before the next attempt; a number is `{ type: 'fixed', delay }`. */
