@@ -103,21 +103,21 @@ export class QueueOperator {
   async retry(given?: QueueSelection & QueueChange): Promise<number> {
     const { by, ...chosen } = changeOptions.parse(given, 'retry')
     const change = (engine: QueueOperations, some: readonly string[]) => engine.retry(this.name, some)
-    return this.#note('sent again', await this.#each('failed', chosen, change), by)
+    return this.#noting('sent again', by, (count) => this.#each('failed', chosen, change, count))
   }
 
   /** Removes failed messages, or with `ids` those in any state that are not being handled; returns how many. */
   async remove(given?: QueueSelection & QueueChange): Promise<number> {
     const { by, ...chosen } = changeOptions.parse(given, 'remove')
-    return this.#note('removed', await this.#each('failed', chosen, this.#remove), by)
+    return this.#noting('removed', by, (count) => this.#each('failed', chosen, this.#remove, count))
   }
 
   /** Removes all messages in these states, by default those that are waiting or delayed; returns how many. */
   async empty(given?: { states?: readonly MessageState[] } & QueueChange): Promise<number> {
     const { by, states: chosen } = emptyOptions.parse(given as never, 'empty')
-    let removed = 0
-    for (const state of chosen) removed += await this.#each(state, {}, this.#remove)
-    return this.#note('removed', removed, by)
+    return this.#noting('removed', by, async (count) => {
+      for (const state of chosen) await this.#each(state, {}, this.#remove, count)
+    })
   }
 
   /** Stops the delivery of messages to all processes, until `resume`. Those in progress are finished. */
@@ -146,12 +146,12 @@ export class QueueOperator {
     state: MessageState,
     { ids: known, where = () => true }: QueueSelection,
     change: (engine: QueueOperations, ids: readonly string[]) => Promise<number>,
-  ): Promise<number> {
-    let changed = 0
+    count: (changed: number) => void,
+  ): Promise<void> {
     if (known !== undefined) {
       for (let i = 0; i < known.length; i += page)
-        changed += await this.#operate((engine) => change(engine, known.slice(i, i + page)))
-      return changed
+        count(await this.#operate((engine) => change(engine, known.slice(i, i + page))))
+      return
     }
     // A message that fails again at once is not chosen a second time.
     const seen = new Set<string>()
@@ -160,17 +160,29 @@ export class QueueOperator {
       const chosen = some.filter((one) => !seen.has(one.id) && where(shown(one))).map(({ id }) => id)
       for (const id of chosen) seen.add(id)
       const done = chosen.length === 0 ? 0 : await this.#operate((engine) => change(engine, chosen))
-      changed += done
+      count(done)
       // Those that are no longer in the list have moved the rest forward.
       from += some.length - done
-      if (some.length < page) return changed
+      if (some.length < page) return
     }
   }
 
-  #note(what: string, messages: number, by: string | undefined): number {
-    const many = messages === 1 ? '1 message' : `${messages} messages`
-    if (messages > 0) this.#log(by, { messages }).warn(`${many} of the queue "${this.name}": ${what}`)
-    return messages
+  /** Writes to the log how many messages a change was about, also if the engine has failed in the middle of it. */
+  async #noting(
+    what: string,
+    by: string | undefined,
+    change: (count: (changed: number) => void) => Promise<void>,
+  ): Promise<number> {
+    let messages = 0
+    try {
+      await change((changed) => {
+        messages += changed
+      })
+      return messages
+    } finally {
+      const many = messages === 1 ? '1 message' : `${messages} messages`
+      if (messages > 0) this.#log(by, { messages }).warn(`${many} of the queue "${this.name}": ${what}`)
+    }
   }
 
   #log(by: string | undefined, fields: object = {}): Logger {

@@ -26,12 +26,15 @@ export function sqsOperations({ call, addresses }: SqsQueues): QueueOperations {
     if (dead === undefined) return { dead: '', all }
     const input = {
       ...{ QueueUrl: dead, MaxNumberOfMessages: maxEntries, VisibilityTimeout: hidden },
-      ...{ MessageAttributeNames: ['All'], MessageSystemAttributeNames: ['ApproximateReceiveCount', 'SentTimestamp'] },
+      MessageAttributeNames: ['All'],
+      MessageSystemAttributeNames: ['ApproximateReceiveCount', 'SentTimestamp', 'MessageGroupId'],
     }
     while (all.size < maxLooked && !isEnough(all)) {
       const { Messages = [] } = await call('ReceiveMessage', input)
-      if (Messages.length === 0) break
+      const before = all.size
       for (const message of Messages) all.set(message.MessageId!, message)
+      // Those that came first are visible again before the last one has come, if these are many: this would never end.
+      if (all.size === before) break
     }
     return { dead, all }
   }
@@ -72,9 +75,13 @@ export function sqsOperations({ call, addresses }: SqsQueues): QueueOperations {
       return found && stored(found)
     },
     retry: (topic, ids) =>
-      take(topic, ids, async ({ Body, MessageAttributes }) => {
+      take(topic, ids, async ({ MessageId, Body, MessageAttributes, Attributes }) => {
         const [url] = await addresses(topic)
-        await call('SendMessage', { QueueUrl: url, MessageBody: Body, ...(MessageAttributes && { MessageAttributes }) })
+        // Of a FIFO queue, which may still know the id that the message had. This one is new, and the same if only its removal has failed.
+        const group = Attributes?.MessageGroupId
+        const fifo = group !== undefined && { MessageGroupId: group, MessageDeduplicationId: MessageId }
+        const message = { QueueUrl: url, MessageBody: Body, ...fifo, ...(MessageAttributes && { MessageAttributes }) }
+        await call('SendMessage', message)
       }),
     remove: (topic, ids) => take(topic, ids, async () => {}),
     pause: () => Promise.reject(cannot('pause a queue', 'End its workers, or set their number to none')),

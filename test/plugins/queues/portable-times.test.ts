@@ -190,7 +190,7 @@ test('ids whose time is over leave the memory, also those that came after one th
     await publish(`${i}`, 1)
     if (i % 500 === 0) await time.advance(2)
   }
-  expect(server.services.queues!.engines.memory.topic(orders.name).taken.size).toBeLessThan(2500)
+  expect(server.services.get('queues').engines.memory.topic(orders.name).taken.size).toBeLessThan(2500)
 })
 
 test('a message of a newer version expires as well, in a process that does not know the version', async () => {
