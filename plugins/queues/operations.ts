@@ -28,9 +28,9 @@ export interface QueueEntry extends Omit<StoredMessage, 'meta'> {
 
 /** Which messages a change is about: those with these ids, or those that a function chooses; without either, all. */
 export interface QueueSelection {
-  /** Their ids in the engine. */
+  /** Ids that `publish` returned, or those of the engine. */
   readonly ids?: readonly string[]
-  /** Decides for each message. */
+  /** Called for each failed message; `true` chooses it. */
   readonly where?: (message: QueueEntry) => boolean
 }
 

@@ -87,7 +87,7 @@ export interface QueueOperations {
   retry(topic: string, ids: readonly string[]): Promise<number>
   /** Removes messages that are not being handled; returns how many of these it has found. */
   remove(topic: string, ids: readonly string[]): Promise<number>
-  /** Stops and continues the delivery of messages to all processes. */
+  /** Stops the delivery of messages to all processes. */
   pause(topic: string): Promise<void>
   /** Continues the delivery. */
   resume(topic: string): Promise<void>
