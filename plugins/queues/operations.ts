@@ -55,6 +55,9 @@ const changeOptions = option.shape({
 const emptyOptions = option.shape({ states: option.list(states).default(['waiting', 'delayed']), by: option.name() })
 const byOptions = option.shape({ by: option.name() })
 
+/** The depth to which payloads are redacted: pages and the command line write more of them than a line of the log. */
+const redactDepth = 200
+
 /** How many messages are looked at together. */
 const page = 500
 
@@ -220,5 +223,12 @@ export function findQueue<One extends SubscribedQueue>(name: string, all: readon
 
 function shown({ meta: given, payload, ...rest }: StoredMessage): QueueEntry {
   const { id: key, version = 1, expires: expiresAt, traceparent } = metaOf(given)
-  return { ...rest, payload: redact(payload), key, version, expiresAt, trace: traceparent?.split('-')[1] }
+  return {
+    ...rest,
+    payload: redact(payload, redactDepth, Number.POSITIVE_INFINITY),
+    key,
+    version,
+    expiresAt,
+    trace: traceparent?.split('-')[1],
+  }
 }

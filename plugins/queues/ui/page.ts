@@ -257,5 +257,6 @@ const attemptsOf = ({ attempt, attempts }: QueueEntry) =>
 /** Messages of drivers contain addresses, and those of libraries whatever they have read. */
 const errorText = (text: string | undefined, most: number) => redactText(cutText(String(text ?? ''), most))
 
+/** The members with the name of a secret are redacted by now; a text may contain an address with a password. */
 const payloadText = (payload: unknown, most: number, indent?: number) =>
-  cutText(safely(() => JSON.stringify(payload, null, indent)) ?? String(payload), most)
+  redactText(cutText(safely(() => JSON.stringify(payload, null, indent)) ?? String(payload), most))

@@ -226,6 +226,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     return this.#settle(topic, async () => {
       if (typeof job.deadLetter === 'string') await boss.send(job.deadLetter, job.data, { id: job.id })
       await boss.cancel(topic, job.id)
+      await this.operations.note(topic, job.id, { message, stack })
     })
   }
 

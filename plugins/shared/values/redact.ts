@@ -71,18 +71,21 @@ export function isSecretElement(list: readonly unknown[], i: number): boolean {
 /**
  * Replaces values whose name is that of a secret, at any depth that is written, without changing the entry itself.
  *
- * It goes by names and not by pino's paths: those need a wildcard for every level, and 24 wildcards cost 20 to 47 µs per line.
+ * It goes by names and not by pino's paths: those need a wildcard for every level, and 24 wildcards cost 20 to 47 µs per line. What is written
+ * whole needs another depth and number of members of each list.
  */
-export function redact(value: unknown, depth = maxDepth): unknown {
+export function redact(value: unknown, depth = maxDepth, members = maxMembers): unknown {
   if (typeof value !== 'object' || value === null || depth === 0) return value
-  if (Array.isArray(value)) return redactList(value, depth)
+  if (Array.isArray(value)) return redactList(value, depth, members)
   // Objects with `toJSON`, and errors, which have a serialiser of their own.
   if (value instanceof Error || typeof (value as { toJSON?: unknown }).toJSON === 'function') return value
   let copy: Record<string, unknown> | undefined
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key]
     const shown =
-      isSecretMember(value, key) && member !== undefined && member !== null ? redacted : redact(member, depth - 1)
+      isSecretMember(value, key) && member !== undefined && member !== null
+        ? redacted
+        : redact(member, depth - 1, members)
     if (shown === member) continue
     copy ??= { ...value }
     copy[key] = shown
@@ -90,10 +93,10 @@ export function redact(value: unknown, depth = maxDepth): unknown {
   return copy ?? value
 }
 
-function redactList(list: readonly unknown[], depth: number): readonly unknown[] {
+function redactList(list: readonly unknown[], depth: number, members: number): readonly unknown[] {
   let copy: unknown[] | undefined
-  for (let i = 0; i < list.length && i < maxMembers; i++) {
-    const shown = isSecretElement(list, i) ? redacted : redact(list[i], depth - 1)
+  for (let i = 0; i < list.length && i < members; i++) {
+    const shown = isSecretElement(list, i) ? redacted : redact(list[i], depth - 1, members)
     if (shown === list[i]) continue
     copy ??= [...list]
     copy[i] = shown

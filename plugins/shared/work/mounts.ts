@@ -4,7 +4,7 @@ import { haveSeveral } from './contexts.ts'
 
 export const { WorkServerError, WorkClosedError } = defineErrors({
   WorkClosedError: (what: string) =>
-    `${what} belongs to a server that has closed, and whose work still runs. End the work when its signal or server.closing aborts, or raise closeTimeout`,
+    `${what} belongs to a server that has closed, and whose work still runs. Publish in onDrain, end the work when its signal or server.closing aborts, or raise closeTimeout`,
   WorkServerError: (what: string, servers: number, remedy: string) =>
     `${what} could belong to ${servers} servers of this process, and none of them is running this code. ${remedy}`,
 })
@@ -52,8 +52,9 @@ export class Mounts<Service extends object> {
   current(what: string): Service | undefined {
     const server = runningServer()
     const own = server && this.#open.get(server)
-    if (own !== undefined || this.size === 0) return own
+    if (own !== undefined) return own
     if (server !== undefined && this.#services.has(server)) throw WorkClosedError(what)
+    if (this.size === 0) return undefined
     if (this.size > 1) throw WorkServerError(what, this.size, this.#remedy)
     return this.#open.values().next().value
   }

@@ -1,4 +1,4 @@
-import { type GenericPubSub, queue, RouteCollection, Server } from 'framework'
+import { type GenericPubSub, memoryQueue, queue, RouteCollection, Server } from 'framework'
 import { expect, test } from 'vitest'
 import { type Entry, memoryLogger } from '../../support/kernel.ts'
 import { freshName } from '../../support/queues.ts'
@@ -38,5 +38,27 @@ test('a change that fails in the middle is in the log with what it has done', as
   const [line, ...others] = log.filter(({ message }) => message?.includes('sent again'))
   expect(line).toMatchObject({ fields: { queue: orders.name, by: 'ann', messages: 500 } })
   expect(others).toEqual([])
+  await server.close()
+})
+
+test('secrets in a payload are redacted wherever they are, also where a line of the log would have ended', async () => {
+  const orders = memoryQueue<object>(freshName('secrets'))
+  const server = new Server({
+    ...{ logger: memoryLogger(), router: new RouteCollection(), gracefulShutdown: false },
+    background: { queues: { ui: true } },
+  })
+  await server.ready()
+  const nested = Array.from({ length: 20 }).reduce<object>((inner) => ({ inner }), { password: 'sesame' })
+  const list = Array.from({ length: 300 }, () => ({ password: 'sesame' }))
+  await orders.publish({ text: 'see postgres://ann:sesame@db.internal/shop', nested, list })
+  const [entry] = await server.services.get('queues').of(orders.name).list({ state: 'waiting' })
+  const { text, ...payload } = entry!.payload as { text: string }
+  expect(text).toContain('sesame')
+  expect(JSON.stringify(payload)).not.toContain('sesame')
+  for (const query of ['state=waiting', `id=${entry!.id}`]) {
+    const page = (await server.inject.get(`/queues?queue=${orders.name}&${query}`)).text()
+    expect(page).toContain('db.internal')
+    expect(page).not.toContain('sesame')
+  }
   await server.close()
 })

@@ -93,6 +93,21 @@ describe('the same application twice in one process', () => {
     expect(await queue.for(second).counts()).toMatchObject({ waiting: 0 })
   })
 
+  test('an onClose hook that publishes once the queues of the only server have closed is an error, and no message of the process', async () => {
+    const { queue, router } = application()
+    const ends: unknown[] = []
+    const late = definePlugin({
+      name: 'late',
+      setup: (ctx) =>
+        ctx.onClose(async () => {
+          ends.push(await queue.publish('late').catch((error: unknown) => error))
+        }),
+    })
+    const only = await serverOf('a', router, [late()])
+    await only.close()
+    expect(ends).toMatchObject([{ code: 'WorkClosedError' }])
+  })
+
   test('a call that could mean both is an error that says how to choose', async () => {
     const { queue, router } = application()
     const [first] = [await serverOf('a', router), await serverOf('b', router)]
