@@ -35,7 +35,7 @@ export async function openQueue(input: Input, name: string): Promise<QueueOperat
   const operator = service.of(name)
   if (operator.kind !== 'memory') return operator
   throw new CommandFailure(
-    `the queue "${name}" is in memory: its messages are in the process of the server, and this command is another process. Use the page of the queues or the inspector of that server, or give the queue an engine`,
+    `the queue "${name}" is in memory: its messages are in the process of the server, and this command is another process. Use the page of the queues or the inspector of that server, or make the queue with queue() and put it on an engine, for example with QUEUE_ENGINE=bullmq`,
   )
 }
 

@@ -77,7 +77,7 @@ export class CacheService {
   async invalidate(tags: readonly string[]): Promise<number> {
     if (!Array.isArray(tags) || tags.some((tag) => typeof tag !== 'string')) {
       throw new TypeError(
-        `invalidate takes an array of tags, got ${typeof tags === 'string' ? `"${tags}"` : typeof tags}`,
+        `invalidate takes an array of tags, not ${typeof tags === 'string' ? `"${tags}"` : typeof tags}`,
       )
     }
     this.#mustReachAll()

@@ -31,14 +31,14 @@ const kinds = {
     load: async (config, host) => (await import('../shared/engines/bullmq.ts')).BullmqDriver.load(config.bullmq!, host),
     backend: ({ bullmq }) => [
       `Redis at ${redisAddress(bullmq?.connection ?? {})}`,
-      'Start it, or correct bullmq.connection of the configuration',
+      'Start it, or correct REDIS_URL or bullmq.connection of the configuration',
     ],
   },
   pgboss: {
     load: async (config, host) => (await import('../shared/engines/pgboss.ts')).PgbossDriver.load(config.pgboss!, host),
     backend: ({ pgboss }) => [
       `Postgres at ${shownAddress(addressOf('postgres', pgboss?.connectionString))}`,
-      'Start it, or correct pgboss.connectionString of the configuration',
+      'Start it, or correct DATABASE_URL or pgboss.connectionString of the configuration',
     ],
   },
   sqs: {
@@ -135,7 +135,8 @@ export class Engines {
 
   /** Ignores inherited members: a custom engine may have the name of one. */
   #settingsOf(kind: string): (OwnEngineSettings & { readonly pubsub?: GenericPubSub }) | undefined {
-    return Object.hasOwn(this.config, kind) ? (this.config[kind] as OwnEngineSettings) : undefined
+    const config: Readonly<Record<string, unknown>> = this.config
+    return Object.hasOwn(config, kind) ? (config[kind] as OwnEngineSettings) : undefined
   }
 
   errorHandlerOf({ kind }: EngineRef): QueueErrorHandler | undefined {

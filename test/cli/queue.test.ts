@@ -164,7 +164,7 @@ describe.each([
 
 describe('what it cannot do is one line with the remedy', () => {
   const away = { ENGINE: 'bullmq', ADDRESS: 'redis://127.0.0.1:1' }
-  const remedy = 'Start it, or correct bullmq.connection of the configuration'
+  const remedy = 'Start it, or correct REDIS_URL or bullmq.connection of the configuration'
 
   test('an engine that is away', async () => {
     const one = await framework(project.folder, ['queue', 'pause', 'orders'], away)
@@ -180,7 +180,7 @@ describe('what it cannot do is one line with the remedy', () => {
   })
 
   const memory =
-    'the queue "emails" is in memory: its messages are in the process of the server, and this command is another process. Use the page of the queues or the inspector of that server, or give the queue an engine\n'
+    'the queue "emails" is in memory: its messages are in the process of the server, and this command is another process. Use the page of the queues or the inspector of that server, or make the queue with queue() and put it on an engine, for example with QUEUE_ENGINE=bullmq\n'
   test.each([
     [['show', 'emails', '--entry', 'plain.js'], 1, memory],
     [['retry', 'emails', '--all', '--entry', 'plain.js'], 1, memory],

@@ -1,4 +1,4 @@
-import { type Middleware, nearest, type OptionPlace, type Request } from '../../../kernel/index.ts'
+import { type Middleware, nearest, type OptionPlace, quoted, type Request } from '../../../kernel/index.ts'
 import { operatorPageOptions } from '../development/operator-page.ts'
 import { awsCredentials } from '../environment/aws-credentials.ts'
 import { foreignOption } from '../options/foreign-options.ts'
@@ -177,10 +177,13 @@ const sqs = option.shape({
   retryDelay: option.int({ min: 0, max: 43_200, unit: 'seconds' }).default(0),
 })
 
-const engineName = option.name()
+// With its place: a wrong name may come from the environment.
+const engineName = option.name().into((kind, at) => ({ kind, at }))
 const engines = option.shape({ default: engineName.env('QUEUE_ENGINE').default('memory') }, (name, given, place) =>
   engineName.read(given as string, place.in(name)),
 )
+
+type NamedEngines = Readonly<Record<string, string>> & { readonly default: string }
 
 const external = { bullmq, pgboss, sqs }
 const kinds = {
@@ -217,19 +220,21 @@ export const queueConfigOptions = option
   .says(`an object with ${Object.keys(kinds).join(', ')}, or the name of an engine of your own`)
   .into((config, place) => {
     const added: Record<string, object> = {}
-    for (const [queue, kind] of Object.entries(config.queues)) {
-      if (kind === undefined || (Object.hasOwn(config, kind) && config[kind] !== undefined)) continue
+    const named = Object.entries(config.queues).flatMap(([queue, engine]) => (engine ? [{ queue, ...engine }] : []))
+    for (const { kind, at } of named) {
+      if (Object.hasOwn(config, kind) && config[kind] !== undefined) continue
       const known = Object.keys(external)
       // A variable of the environment can name an engine whose address is in the environment as well.
       if (Object.hasOwn(external, kind))
         added[kind] = external[kind as keyof typeof external].parse({}, place.in(kind).path)
       else
-        place
-          .in('queues')
-          .in(queue)
-          .wrong(kind, `memory, ${known.join(', ')}, or the name of an engine of your own in this configuration`)
+        at.wrong(
+          quoted(kind),
+          `memory, ${known.join(', ')}, or the name of an engine of your own in this configuration`,
+        )
     }
-    return { ...config, ...added }
+    const queues = Object.fromEntries(named.map(({ queue, kind }) => [queue, kind])) as NamedEngines
+    return { ...config, ...added, queues }
   })
   .typed<QueueConfig>()
 

@@ -233,7 +233,7 @@ describe('invalidation', () => {
   test('arguments that mean nothing are errors', async () => {
     makeServer()
     const service = getCacheService()!
-    await expect(service.invalidate('books' as never)).rejects.toThrow('invalidate takes an array of tags, got "books"')
+    await expect(service.invalidate('books' as never)).rejects.toThrow('invalidate takes an array of tags, not "books"')
     await expect(service.invalidatePattern('')).rejects.toThrow('invalidatePattern takes a pattern')
   })
 })

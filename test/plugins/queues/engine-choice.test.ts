@@ -70,10 +70,12 @@ describe('the engine of queue(name)', () => {
 
   test('must exist', async () => {
     await expect(boot({ queues: { default: 'rabbit' } })).rejects.toThrow(
-      /queues\.default.* takes memory, bullmq, pgboss, sqs, or/s,
+      /queues\.default" is "rabbit"; it takes memory, bullmq, pgboss, sqs, or/s,
     )
     process.env.QUEUE_ENGINE = 'bulmq'
-    await expect(boot({})).rejects.toThrow(/queues\.default.* takes memory, bullmq/s)
+    await expect(boot({})).rejects.toThrow(
+      /queues\.default \(QUEUE_ENGINE of the environment\)" is "bulmq"; it takes memory, bullmq/s,
+    )
     delete process.env.QUEUE_ENGINE
     await expect(boot({ queues: { nowhere: 'memory' } })).rejects.toThrow(
       /no imported module makes with queue\("nowhere"\)/,
