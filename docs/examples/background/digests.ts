@@ -1,4 +1,4 @@
-import { cron, definePlugin, memoryQueue } from 'framework'
+import { cron, definePlugin, queue } from 'framework'
 
 export interface Digest {
   readonly address: string
@@ -6,8 +6,8 @@ export interface Digest {
   readonly day: string
 }
 
-/** In production, use `bullmqQueue<Digest>('digests')`, which takes the same options. */
-export const digestQueue = memoryQueue<Digest>('digests')
+/** In memory, unless the configuration or `QUEUE_ENGINE` names an engine. */
+export const digestQueue = queue<Digest>('digests')
 
 /** The digests that have been sent. In production, this is a table whose key is the address and the day. */
 export interface SentDigests {
@@ -43,7 +43,7 @@ export const digests = definePlugin({
       logger.info({ count: all.length }, 'digests are on their way')
     })
 
-    const handle = await digestQueue.subscribe(
+    await digestQueue.subscribe(
       async (digest) => {
         if (!(await sent.claim(digest))) return
         try {
@@ -55,9 +55,5 @@ export const digests = definePlugin({
       },
       { concurrency: 5, onDead: (digest) => onDead?.(digest) },
     )
-
-    ctx.onClose(async () => {
-      await handle.unsubscribe()
-    })
   },
 })

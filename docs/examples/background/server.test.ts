@@ -19,7 +19,6 @@ let server: ReturnType<typeof makeServer>
 beforeEach(async () => {
   noted.clear()
   outbox.clear()
-  digestQueue.clear()
   dead.length = 0
   clock = testClock('2026-03-01T05:00:00Z')
   server = makeServer({ transporter: outbox, addresses, sent, onDead: (digest) => void dead.push(digest) })
@@ -39,13 +38,13 @@ test('an email that does not leave is tried again', async () => {
   outbox.failNext()
   await clock.advanceTo('2026-03-01T12:00:00Z')
   outbox.assertCount(2)
-  expect(digestQueue.dead).toEqual([])
+  expect(await server.services.queues.of('digests').counts()).toMatchObject({ delayed: 0, failed: 0 })
 })
 
 test('a message that comes twice is one email', async () => {
   const digest = { address: 'ada@example.org', day: '2026-03-01' }
   await digestQueue.publishMany([digest, digest])
-  await digestQueue.drained()
+  await clock.advance('1 s')
   outbox.assertCount(1)
 })
 
@@ -53,5 +52,5 @@ test('what fails five times is given up, and someone hears of it', async () => {
   await digestQueue.publish({ address: 'not an address', day: '2026-03-01' }, { attempts: 5, backoff: 60_000 })
   await clock.advance('5 min')
   expect(dead).toEqual([{ address: 'not an address', day: '2026-03-01' }])
-  expect(digestQueue.dead).toMatchObject([{ attempts: 5 }])
+  expect(await server.services.queues.of('digests').list()).toMatchObject([{ state: 'failed', attempt: 5 }])
 })

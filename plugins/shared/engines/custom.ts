@@ -16,7 +16,7 @@ export interface CustomDelivery {
 }
 
 /**
- * Handles one message; a rejection is a failed attempt. One with the code `QueueVersionError` is none: a newer process published the message, so
+ * Handles one message; a rejection is a failed attempt, unless its code is `QueueVersionError`: then a newer process published the message, so
  * give it back, and offer it again after a second.
  */
 export type CustomHandler = (payload: unknown, delivery?: CustomDelivery) => Promise<void>
