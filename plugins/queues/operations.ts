@@ -28,7 +28,9 @@ export interface QueueEntry extends Omit<StoredMessage, 'meta'> {
 
 /** Which messages a change is about: those with these ids, or those that a function chooses; without either, all. */
 export interface QueueSelection {
+  /** Ids that `publish` returned, or those of the engine. */
   readonly ids?: readonly string[]
+  /** Called for each failed message; `true` chooses it. */
   readonly where?: (message: QueueEntry) => boolean
 }
 
@@ -65,7 +67,9 @@ const page = 500
  * await orders.retry({ ids: failed.map(({ id }) => id), by: 'ann@example.org' })
  */
 export class QueueOperator {
+  /** The name of the queue. */
   readonly name: string
+  /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
   readonly #queue: SubscribedQueue
   readonly #engines: Engines

@@ -49,17 +49,25 @@ export const messageStates: readonly MessageState[] = ['waiting', 'active', 'del
 export interface StoredMessage {
   /** The id in the engine. */
   readonly id: string
+  /** What it is doing. */
   readonly state: MessageState
+  /** What was published. */
   readonly payload: unknown
   /** The number of attempts so far. */
   readonly attempt: number
+  /** The maximum number of attempts; `undefined` where only the engine knows it. */
   readonly attempts: number | undefined
   /** Milliseconds since 1970. */
   readonly publishedAt: number | undefined
   /** When it is due, if that is later. */
   readonly dueAt?: number | undefined
   /** The errors of its attempts that the engine keeps, the oldest first. */
-  readonly errors: readonly { readonly message: string; readonly stack?: string | undefined }[]
+  readonly errors: readonly {
+    /** What the handler has thrown, in words. */
+    readonly message: string
+    /** Where it was thrown, if the engine keeps that. */
+    readonly stack?: string | undefined
+  }[]
   /** What was published with it; not checked. */
   readonly meta?: unknown
 }
@@ -68,14 +76,17 @@ export interface StoredMessage {
 export interface QueueOperations {
   /** Messages in one state: those that will be taken first, or that failed last; from an offset. */
   list(topic: string, state: MessageState, from: number, limit: number): Promise<readonly StoredMessage[]>
+  /** One message, in any state; `undefined` if there is none with the id. */
   find(topic: string, id: string): Promise<StoredMessage | undefined>
   /** Gives failed messages all their attempts again; returns how many of these it has found. */
   retry(topic: string, ids: readonly string[]): Promise<number>
   /** Removes messages that are not being handled; returns how many of these it has found. */
   remove(topic: string, ids: readonly string[]): Promise<number>
-  /** Stops and continues the delivery of messages to all processes. */
+  /** Stops the delivery of messages to all processes. */
   pause(topic: string): Promise<void>
+  /** Continues the delivery of messages. */
   resume(topic: string): Promise<void>
+  /** Whether the delivery is stopped. */
   isPaused(topic: string): Promise<boolean>
 }
 

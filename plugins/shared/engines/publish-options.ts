@@ -21,6 +21,7 @@ export type Backoff =
 export type MessageId =
   | string
   | {
+      /** The id itself. */
       readonly value: string
       /** Milliseconds after publishing for which a further message with the id is not added, even if the first is done. */
       readonly ttl: number
@@ -32,9 +33,15 @@ export type Repeat = {
   readonly key: string
 } & (
   | {
-      /** Milliseconds. */ readonly every: number
+      /** Milliseconds. */
+      readonly every: number
     }
-  | { /** A cron pattern. */ readonly pattern: string /** Its time zone. Default UTC. */; readonly tz?: string }
+  | {
+      /** A cron pattern. */
+      readonly pattern: string
+      /** Its time zone, of the IANA database. Default UTC. */
+      readonly tz?: string
+    }
 )
 
 /** Options of `publish` that have one meaning on every engine. One that an engine cannot have is an error. */
@@ -69,7 +76,13 @@ export type PgbossPublishOptions = PublishOptions & PgbossTerms & Without<Bullmq
 /** Options of `publish` of a queue of SQS: those of every engine that SQS can have, and some in its own terms. */
 export type SqsPublishOptions = Omit<PublishOptions, 'priority'> &
   SqsTerms &
-  Without<BullmqTerms & PgbossTerms & { priority: number }>
+  Without<
+    BullmqTerms &
+      PgbossTerms & {
+        /** Refused: SQS has no priorities. */
+        priority: number
+      }
+  >
 
 /** Which finished jobs are kept: none (`true`), all (`false`), a number of them (`count`), or those up to an `age` in seconds. */
 export type KeptJobs = boolean | number | { age: number; count?: number } | { count: number }
