@@ -31,14 +31,14 @@ const kinds = {
     load: async (config, host) => (await import('../shared/engines/bullmq.ts')).BullmqDriver.load(config.bullmq!, host),
     backend: ({ bullmq }) => [
       `Redis at ${redisAddress(bullmq?.connection ?? {})}`,
-      'Start it, or correct bullmq.connection of the configuration or REDIS_URL',
+      'Start it, or correct REDIS_URL or bullmq.connection of the configuration',
     ],
   },
   pgboss: {
     load: async (config, host) => (await import('../shared/engines/pgboss.ts')).PgbossDriver.load(config.pgboss!, host),
     backend: ({ pgboss }) => [
       `Postgres at ${shownAddress(addressOf('postgres', pgboss?.connectionString))}`,
-      'Start it, or correct pgboss.connectionString of the configuration or DATABASE_URL',
+      'Start it, or correct DATABASE_URL or pgboss.connectionString of the configuration',
     ],
   },
   sqs: {

@@ -164,7 +164,7 @@ describe.each([
 
 describe('what it cannot do is one line with the remedy', () => {
   const away = { ENGINE: 'bullmq', ADDRESS: 'redis://127.0.0.1:1' }
-  const remedy = 'Start it, or correct bullmq.connection of the configuration or REDIS_URL'
+  const remedy = 'Start it, or correct REDIS_URL or bullmq.connection of the configuration'
 
   test('an engine that is away', async () => {
     const one = await framework(project.folder, ['queue', 'pause', 'orders'], away)

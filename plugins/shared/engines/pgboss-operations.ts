@@ -124,9 +124,10 @@ export class PgbossOperations implements QueueOperations {
 
   /** Keeps the error of a job that was cancelled, for operators: pg-boss keeps those of failed ones only. */
   async note(topic: string, id: string, error: object): Promise<void> {
-    await this.#sql(`update ${this.#jobs} set output = $3::jsonb where name = $1 and id::text = $2 and state = 'cancelled'`, [
-      ...[topic, id, JSON.stringify(error)],
-    ])
+    await this.#sql(
+      `update ${this.#jobs} set output = $3::jsonb where name = $1 and id::text = $2 and state = 'cancelled'`,
+      [...[topic, id, JSON.stringify(error)]],
+    )
   }
 
   /** Puts a job back that this process cannot handle, without counting the attempt. */
