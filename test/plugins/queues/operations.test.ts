@@ -57,7 +57,7 @@ test('secrets in a payload are redacted wherever they are, also where a line of 
   expect(JSON.stringify(payload)).not.toContain('sesame')
   for (const query of ['state=waiting', `id=${entry!.id}`]) {
     const page = (await server.inject.get(`/queues?queue=${orders.name}&${query}`)).text()
-    expect(page).toContain('db.internal')
+    expect(page).toContain(query === 'state=waiting' ? 'see …' : 'db.internal')
     expect(page).not.toContain('sesame')
   }
   await server.close()
