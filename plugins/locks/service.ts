@@ -71,7 +71,12 @@ const lockTrace = new Trace<LockTrace>('lock')
 /** Milliseconds between two questions of a caller that waits: the first, and the longest after they have doubled. */
 const pauses = { first: 20, longest: 200 }
 /** Milliseconds for which a caller that waits is next in line after it has asked. */
-const reserve = 3_000
+const reserve = 1_000
+/**
+ * Milliseconds for which a caller has to have waited before it may be next: longer than a pause of any other. Otherwise a process that takes the lock
+ * again and again would be next each time before another one has asked.
+ */
+const reserveAfter = 300
 
 interface Acquired {
   readonly claim: LockClaim & { readonly fence: number }
@@ -193,10 +198,12 @@ export class LockService {
     }
     if (!(await this.#lines.enter(key, wait))) throw LockHeldError(key, wait)
     const owner = randomUUID()
+    const began = clock.monotonic()
     try {
       for (let pause = pauses.first; ; pause = Math.min(pause * 2, pauses.longest)) {
         const left = end - clock.monotonic()
-        const acquired = await this.#ask(key, ttl, left > 0 ? reserve : 0, owner)
+        const isPatient = clock.monotonic() - began >= reserveAfter
+        const acquired = await this.#ask(key, ttl, left > 0 && isPatient ? reserve : 0, owner)
         if (acquired !== undefined) return acquired
         if (left <= 0) throw LockHeldError(key, wait)
         // Not all processes at once.
