@@ -6,7 +6,7 @@ import { wrapWork } from './wrap-work.ts'
 let hooks = 0
 /** Whether several servers of this process do the same kind of work: only then do requests and jobs have a context of their server. */
 let areSeveral = false
-/** Whether that has been so: what a closed server has begun may still run, and must not lose its context, since it would be taken for work of another one. */
+/** Whether that has been so since a server was open: what a closed one has begun may still run, and must not lose its context, since it would be taken for work of another one. */
 let wereSeveral = false
 let leaveRequests: (() => void) | undefined
 
@@ -15,14 +15,15 @@ export function inServer<Result>(server: object | undefined, work: () => Result)
   return areSeveral && server !== undefined ? running.run(server, work) : work()
 }
 
-/** Called when the number of servers has changed that do a kind of work. */
-export function haveSeveral(now: boolean): void {
+/** Called when servers that do a kind of work have come or gone: `isOpen` if there is any, `now` if there are several of one kind. */
+export function haveSeveral(now: boolean, isOpen: boolean): void {
+  wereSeveral = now || (wereSeveral && isOpen)
+  settle()
   if (now === areSeveral) return
   areSeveral = now
   leaveRequests?.()
   leaveRequests = undefined
   if (!now) return
-  wereSeveral = true
   leaveRequests = wrapWork<{ request: { server: object } }>('request', ({ request }, work) =>
     running.run(request.server, work),
   )

@@ -11,6 +11,11 @@ export const { WorkServerError, WorkClosedError } = defineErrors({
 
 const all = new Set<Mounts<object>>()
 
+function noteServers(): void {
+  const most = Math.max(...[...all].map(({ size }) => size))
+  haveSeveral(most > 1, most > 0)
+}
+
 /** The servers of this process that do one kind of work, each with its own service: they share nothing of it. */
 export class Mounts<Service extends object> {
   readonly #open = new Map<object, Service>()
@@ -32,10 +37,10 @@ export class Mounts<Service extends object> {
   mount(server: object, service: Service): () => void {
     this.#open.set(server, service)
     this.#services.set(server, service)
-    haveSeveral([...all].some(({ size }) => size > 1))
+    noteServers()
     return () => {
       if (this.#open.get(server) === service) this.#open.delete(server)
-      haveSeveral([...all].some(({ size }) => size > 1))
+      noteServers()
     }
   }
 
