@@ -23,7 +23,7 @@ async function soak(target: Target): Promise<Outcome> {
   const app = await startApp(target, {}, { file: 'soak/app.mjs' })
   try {
     // What is compiled, cached and pooled is so by then.
-    const failures = await load(app.port, requests / 2, pace)
+    const failures = await load(app.port, requests * 2, pace)
     const before = await readFrom(app.port, app.pid)
     failures.push(...(await load(app.port, requests, pace)))
     let after = await readFrom(app.port, app.pid)
