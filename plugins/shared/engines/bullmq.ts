@@ -200,7 +200,7 @@ export class BullmqDriver implements QueueDriver<object> {
     if (outcome.ok) return
     const { error, final } = outcome
     if (outcome.isForeign) {
-      await job.moveToDelayed(systemClock.now() + foreignPause, token)
+      await job.moveToDelayed(systemClock.now() + foreignPause(), token)
       throw new this.#bullmq.DelayedError()
     }
     if (!final) throw error

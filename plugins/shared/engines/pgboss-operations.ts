@@ -135,7 +135,7 @@ export class PgbossOperations implements QueueOperations {
     await this.#sql(
       `update ${this.#jobs} set state = 'created', start_after = now() + $3 * interval '1 millisecond', started_on = null
         where name = $1 and id::text = $2 and state = 'active'`,
-      [topic, id, foreignPause],
+      [topic, id, foreignPause()],
     )
   }
 

@@ -205,13 +205,18 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     if (outcome.final && !isLast && (await this.#park(address, message))) {
       return deletes.add(address.url, message.ReceiptHandle!)
     }
-    const pause = outcome.isForeign ? foreignPause : backoff && pauseAfter(attempt, backoff)
+    const pause = outcome.isForeign ? foreignPause() : backoff && pauseAfter(attempt, backoff)
     await this.#hide(address, message, pause === undefined ? retryDelay : Math.ceil(pause / 1000))
   }
 
   /** Leaves a message to another process by a copy: SQS would count each time that this one receives it as an attempt. */
   #giveBack({ url, maxBytes: most }: Address, { MessageId, Body = '' }: Message, meta: object): Promise<boolean> {
-    const options = withMeta({ DelaySeconds: foreignPause / 1000 }, { id: MessageId!, ...metaOf(meta) }, Body, most)
+    const options = withMeta(
+      { DelaySeconds: Math.round(foreignPause() / 1000) },
+      { id: MessageId!, ...metaOf(meta) },
+      Body,
+      most,
+    )
     return this.#try('a message for a newer process could not be given back, so it has lost an attempt', () =>
       this.#call('SendMessage', { QueueUrl: url, MessageBody: Body, ...options }),
     )

@@ -140,8 +140,10 @@ export type Outcome =
   | { readonly ok: true }
   | { readonly ok: false; readonly error: Error; readonly final: boolean; readonly isForeign?: boolean }
 
-/** Milliseconds before a message that was given back is taken again. */
-export const foreignPause = 1000
+/** Milliseconds before a message that was given back to other processes is taken again: never the same, or one process would be the first to ask each time. */
+export const foreignPause = () => 1000 + Math.floor(2000 * Math.random())
+/** The same in memory, where no other process asks. */
+const localPause = 1000
 
 /** Messages in the memory of this process, with their consumers: first in, first out within a priority. */
 export class LocalQueue<Message extends LocalMessage> {
@@ -190,7 +192,7 @@ export class LocalQueue<Message extends LocalMessage> {
     if (outcome.ok) this.ids.delete(message.id)
     else if (outcome.isForeign) {
       message.attempt--
-      this.add(message, foreignPause)
+      this.add(message, localPause)
     } else this.#failed(message, outcome)
     this.#notifyDrained()
     this.#lookForWork()
