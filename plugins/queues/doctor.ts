@@ -4,11 +4,11 @@ import { redisChecks } from '../shared/doctor/redis.ts'
 import type { queuesOptions } from '../shared/engines/options.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import type { Engines } from './engines.ts'
-import { allQueues, type DeclaredQueue } from './registry.ts'
+import { allQueues } from './registry.ts'
 
 const enginesOf = ({ services }: DoctorInput): Engines => services.queues!.engines
 /** The queues with their engines in this server. */
-const queuesIn = (input: DoctorInput) => allQueues().map((one) => enginesOf(input).resolve<DeclaredQueue>(one))
+const queuesIn = ({ services }: DoctorInput) => services.queues!.resolved()
 const has = (input: DoctorInput, kind: string) => queuesIn(input).some((queue) => queue.kind === kind)
 
 export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = [
@@ -48,9 +48,8 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
   },
   ...(['bullmq', 'pgboss', 'sqs'] as const).map((kind) =>
     missingPackage(async (input) => {
-      const engines = enginesOf(input)
-      const queue = queuesIn(input).find((one) => one.kind === kind && engines.isConfigured(one))
-      return queue && engines.driverOf(queue, queue.name)
+      const queue = input.services.queues!.declared().find((one) => one.kind === kind)
+      return queue && enginesOf(input).driverOf(queue, queue.name)
     }),
   ),
   {

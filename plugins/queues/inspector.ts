@@ -1,19 +1,14 @@
 import type { InspectorPanel } from '../shared/development/panels.ts'
-import type { DeadMessage } from '../shared/engines/memory.ts'
-import type { DeclaredQueue } from './registry.ts'
 import type { QueueService } from './service.ts'
 
-/** The dead letters of the queues in memory; the other engines have tools of their own. */
-function deadLetters(
-  service: QueueService,
-): { readonly id: string; readonly queue: DeclaredQueue; readonly message: DeadMessage }[] {
-  const queues = service.declared().filter(({ kind }) => kind === 'memory')
-  const all = queues.flatMap((queue) =>
-    service.engines.memory
-      .dead(queue.name)
-      .map((message) => ({ id: JSON.stringify([queue.name, message.id]), queue, message })),
-  )
-  return all.reverse()
+/** The messages of a queue that were given up; none of an engine that cannot list them. */
+async function deadLetters(service: QueueService, queue: string, limit: number) {
+  try {
+    return (await service.of(queue).list({ limit })).map((message) => ({ queue, message }))
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'QueueOperationError') return []
+    throw error
+  }
 }
 
 export const panels: readonly InspectorPanel[] = [
@@ -32,22 +27,29 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'Dead letters',
     columns: ['Queue', 'Message', 'Attempts', 'Error', 'Payload'],
-    rows: (services, limit) =>
-      deadLetters(services.get('queues'))
+    async rows(services, limit) {
+      const service = services.get('queues')
+      const all = await Promise.all(service.declared().map(({ name }) => deadLetters(service, name, limit)))
+      return all
+        .flat()
         .slice(0, limit)
-        .map(({ id, queue, message: { id: name, attempts, error, payload } }) => ({
-          id,
-          cells: [queue.name, name, attempts, error.message, typeof payload === 'object' ? payload : String(payload)],
-        })),
+        .map(({ queue, message: { id, attempt, errors, payload } }) => ({
+          id: JSON.stringify([queue, id]),
+          cells: [queue, id, attempt, errors.at(-1)?.message, typeof payload === 'object' ? payload : String(payload)],
+        }))
+    },
     actions: [
       {
-        name: 'Publish again',
-        confirm: 'Publish this message once more?',
-        async run(services, id) {
-          const found = deadLetters(services.get('queues')).find((one) => one.id === id)
-          if (found === undefined) throw new Error('this message no longer exists')
-          const made = await found.queue.publish(found.message.payload)
-          return `Published as ${made.id}.`
+        name: 'Send again',
+        confirm: 'Give this message all its attempts again?',
+        async run(services, row) {
+          const [queue, id] = JSON.parse(row) as [string, string]
+          const sent = await services
+            .get('queues')
+            .of(queue)
+            .retry({ ids: [id], by: 'the inspector' })
+          if (sent === 0) throw new Error('this message no longer exists')
+          return `Sent again: ${id}.`
         },
       },
     ],

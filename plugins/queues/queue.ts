@@ -105,8 +105,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
       this.#settingsOf({ ...this.#self, ...of }, undefined, kind === undefined ? 'queue' : `${kind}Queue`)
     }
     settings({ kind: kind ?? 'memory', pubsub })
-    if (server === undefined)
-      declareQueue({ ...this.#self, settings, publish: (payload) => this.publish(payload as Payload) })
+    if (server === undefined) declareQueue({ ...this.#self, settings })
   }
 
   /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */

@@ -5,7 +5,6 @@ import type { SubscribedQueue } from './subscription.ts'
 export interface DeclaredQueue extends SubscribedQueue {
   /** Checks the options that its messages have by default. @throws OptionError if an engine cannot have them. */
   settings(engine: EngineRef): void
-  publish(payload: unknown): Promise<{ id: string }>
 }
 
 const declared = new Map<string, Unresolved<DeclaredQueue>>()

@@ -388,7 +388,7 @@ test('pages that are open end with the server, and are not cut off by a timeout'
   expect((await reader.read()).done).toBe(true)
 })
 
-test('a message that is published again by its page belongs to no request', async () => {
+test('a message that is sent again by its page belongs to no request of the page', async () => {
   const letters = memoryQueue<number>('inspector-attacked')
   const handle = await letters.subscribe(() => {
     throw new Error('no')
@@ -405,8 +405,11 @@ test('a message that is published again by its page belongs to no request', asyn
       expect((await look.json<{ rows: object[] }>(`panel?key=${key}`)).rows.length).toBeGreaterThan(0),
     )
     const { rows } = await look.json<{ rows: { id: string }[] }>(`panel?key=${key}`)
-    await look.json('action', { panel: key, action: 'Publish again', id: rows[0]!.id })
-    expect((await look.list('publish')).map(({ parent }) => parent)).toEqual([undefined, undefined])
+    await look.json('action', { panel: key, action: 'Send again', id: rows[0]!.id })
+    await vi.waitFor(async () => expect(await look.list('attempt')).toHaveLength(2))
+    const [publish, ...others] = await look.list('publish')
+    expect([publish!.parent, others]).toEqual([undefined, []])
+    expect(new Set((await look.list('attempt')).map(({ parent }) => parent)).size).toBe(1)
   } finally {
     await handle.unsubscribe()
     await QueueService.stop()

@@ -82,7 +82,7 @@ test('dead letters are published again', async () => {
   const [dead] = await panels.rows('Dead letters')
   expect(dead!.cells).toEqual(['dead-orders', expect.any(String), 1, 'out of paper', { json: { book: 1 } }])
   isBroken = false
-  expect(await panels.run('Dead letters', 'Publish again', dead!.id)).toMatch(/^Published as /)
+  expect(await panels.run('Dead letters', 'Send again', dead!.id)).toMatch(/^Sent again: /)
   await orders.drained()
   expect((await look.list('attempt')).map(({ outcome }) => outcome)).toEqual(['ok', 'failed'])
 })
