@@ -50,14 +50,3 @@ export const aheadMs = 60_000
 export const rememberMs = 40 * 86_400_000
 /** The default `ttl`. */
 export const lockTtl = 30_000
-
-/**
- * Claims a tick without a lock: exactly one of all processes that ask does what is due then. A caller that received no response asks
- * again with the same owner.
- */
-export async function claimOnce(
-  store: Pick<LockStore, 'claim'>,
-  { key, tick, owner }: { readonly key: string; readonly tick: number; readonly owner: string },
-): Promise<boolean> {
-  return (await store.claim({ key, tick, owner, ttl: 1, exclusive: false })) === 'claimed'
-}

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { claimOnce, type LockClaim, type LockStore } from '../../../plugins/shared/locks/contract.ts'
+import type { LockClaim, LockStore } from '../../../plugins/shared/locks/contract.ts'
 import { memoryLocks } from '../../../plugins/shared/locks/memory.ts'
 import { openPostgresLocks } from '../../../plugins/shared/locks/postgres.ts'
 import { redisLocks } from '../../../plugins/shared/locks/redis.ts'
@@ -75,7 +75,8 @@ function promises(open: () => Promise<LockStore>) {
   test('a claimed tick belongs to one caller, who may ask twice, and older ones are gone', async () => {
     const tick = Date.now()
     const [one, other] = [randomUUID(), randomUUID()]
-    const ask = (owner: string, at = tick) => claimOnce(store, { key: 'once', tick: at, owner })
+    const ask = async (owner: string, at = tick) =>
+      (await store.claim({ key: 'once', tick: at, owner, ttl: 1, exclusive: false })) === 'claimed'
     expect((await Promise.all([ask(one), ask(one)])).every(Boolean)).toBe(true)
     expect(await ask(other)).toBe(false)
     expect(await ask(other, tick - 1)).toBe(false)
@@ -207,7 +208,7 @@ describe.skipIf(!hasPostgres)('in Postgres', () => {
     await client.connect()
     const table = 'swept'
     const store = await open({ table })
-    await claimOnce(store, { key: 'tick', tick: Date.now(), owner: 'a' })
+    await store.claim({ key: 'tick', tick: Date.now(), owner: 'a', ttl: 1, exclusive: false })
     for (const key of ['old', 'new']) {
       const one = wish(key)
       await store.acquire(one, 0)
