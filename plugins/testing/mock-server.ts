@@ -107,15 +107,23 @@ export function mockMethods(inject: Inject): MockMethods {
  * const res = await client.get('/me', { cookies: login.cookies() })
  * res.assertStatus(200).assertBodySubset({ name: 'ada' })
  */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor takes the members from the one place that makes them
-export class MockServer {
+export class MockServer implements MockMethods {
+  declare readonly get: MockVerb
+  declare readonly head: MockVerb
+  declare readonly post: MockVerb
+  declare readonly put: MockVerb
+  declare readonly patch: MockVerb
+  declare readonly delete: MockVerb
+  declare readonly query: MockVerb
+  declare readonly options: MockVerb
+  declare readonly request: MockMethods['request']
+  declare readonly ws: MockMethods['ws']
+
   /** `prepare` runs before the first request; if it fails, every request fails with its error. */
   constructor(inject: Inject, prepare?: () => Promise<void>) {
     Object.assign(this, mockMethods(prepare === undefined ? inject : preparing(inject, prepare)))
   }
 }
-
-export interface MockServer extends MockMethods {}
 
 function preparing(inject: Inject, prepare: () => Promise<void>): Inject {
   let prepared: Promise<void> | undefined

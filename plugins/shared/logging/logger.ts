@@ -43,11 +43,7 @@ function toLine(level: Level, bound: Record<string, unknown>, fields: object, me
   }
 }
 
-// biome-ignore lint/correctness/noUnusedVariables: it is part of the class
-interface LineLogger extends Logger {}
-
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the class makes these members from the names of the levels
-class LineLogger {
+class LineLogger implements Logger {
   readonly #bound: Record<string, unknown>
   readonly #write: (line: string) => void
   /** `undefined` without a level. */
@@ -75,11 +71,17 @@ class LineLogger {
     this.#write(line)
   }
 
-  static {
-    for (const level of Object.keys(levels) as Level[])
-      LineLogger.prototype[level] = function (this: LineLogger, first: string | object, message?: string) {
-        this.#log(level, first, message)
-      }
+  debug(first: string | object, message?: string): void {
+    this.#log('debug', first, message)
+  }
+  info(first: string | object, message?: string): void {
+    this.#log('info', first, message)
+  }
+  warn(first: string | object, message?: string): void {
+    this.#log('warn', first, message)
+  }
+  error(first: string | object, message?: string): void {
+    this.#log('error', first, message)
   }
 
   child(fields: Record<string, unknown>): Logger {
