@@ -31,7 +31,7 @@ export class Examination {
   readonly #codes = new Set(Object.values(own).map(({ code }): string => code))
   readonly #failures: unknown[] = []
   /** The findings of the plugins' checks so far, in the order of the checks. */
-  readonly #answers: (readonly Found[])[] = []
+  readonly #results: (readonly Found[])[] = []
   /** Codes of errors that a finding of a check has already explained. */
   readonly #explained = new Set<string>()
 
@@ -60,9 +60,9 @@ export class Examination {
         const found = listOf(check, await within(run(), patience, late))
         for (const [, one] of found) mustBeFinding(one)
         if (found.length > 0 && check.explains !== undefined) this.#explained.add(check.explains)
-        this.#answers[at] = found
+        this.#results[at] = found
       } catch (error) {
-        this.#answers[at] = [failureOf(check, error)]
+        this.#results[at] = [failureOf(check, error)]
       }
     }
     await Promise.all(runnable.map(ask))
@@ -77,7 +77,7 @@ export class Examination {
   get found(): readonly Reported[] {
     const found = new Map<string, Reported>()
     const failures = this.#failures.flatMap((one) => failuresOf(one, this.#explained))
-    for (const [{ code, level: usual }, finding] of [...this.#found, ...this.#answers.flat(), ...failures]) {
+    for (const [{ code, level: usual }, finding] of [...this.#found, ...this.#results.flat(), ...failures]) {
       const { problem, remedy, about = problem, level = usual } = finding
       const key = `${code}\0${about}`
       if (found.has(key)) continue

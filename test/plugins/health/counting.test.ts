@@ -78,7 +78,7 @@ describe('the options', () => {
     expect(await ready({ require: ['half'] }, { half: () => 'degraded' })).toMatchObject({ status: 503 })
   })
 
-  test('a check that is off is not run, and two of its name are no clash', async () => {
+  test('a check that is off is not run, and a second one of its name is not a clash', async () => {
     let runs = 0
     const stock = () => runs++
     const other = definePlugin({ name: 'other', health: { stock } })()

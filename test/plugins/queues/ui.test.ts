@@ -362,7 +362,7 @@ describe('who may', () => {
     expect(register({ pfad: '/x' })).toThrow(/pfad/)
   })
 
-  test('only those whom the middlewares let through see it or change anything', async () => {
+  test('only a request that the middlewares let through sees it or changes anything', async () => {
     const { server, get, click } = await open({ middlewares: [staffOnly] })
     const { name, operator } = await failing(server, [1], boom)
     ;(await get()).assertStatus(401)

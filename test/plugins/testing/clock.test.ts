@@ -169,7 +169,7 @@ test('work of its own goes on, and does not let the clock pass the work that has
   expect(seen).toEqual([10])
 })
 
-test('a long queue of slow work is no work that hangs', async () => {
+test('a long queue of slow work is not work that hangs', async () => {
   take(0, { patience: 40 })
   const queue = memoryQueue<number>('long-and-slow')
   const seen: number[] = []
