@@ -16,7 +16,7 @@ import { isProduction } from './shared/environment/node-env.ts'
 const { UnknownPluginError, PluginFormError } = defineErrors({
   UnknownPluginError: (key: string, known: readonly string[]) =>
     `plugins.${key} is not a plugin of the catalog.${didYouMean(key, known)} The catalog has ${known.join(', ')}; under any other key pass a registration: ${key}: myPlugin({ … })`,
-  PluginFormError: (key: string, why: string) => `plugins${key === '' ? '' : `.${key}`} ${why}`,
+  PluginFormError: (key: string, why: string) => `plugins${key && (/^\d+$/.test(key) ? `[${key}]` : `.${key}`)} ${why}`,
 })
 
 /** One item of the array form. */
@@ -148,7 +148,7 @@ const byItself = (factory: unknown): Resolved => ({
 
 /** Refuses `undefined`: a value missing through a wrong import or configuration may be a guard, so only `false` leaves a plugin out. */
 function present(key: string, value: unknown): unknown {
-  if (value === undefined) throw PluginFormError(key, 'is undefined. Write false to leave it out')
+  if (value === undefined) throw PluginFormError(key, 'is undefined. Check its import, or write false to leave it out')
   return value
 }
 

@@ -155,3 +155,14 @@ describe.concurrent.each([...new Set([own, '24', '26'])])('on Node.js %s', (vers
     expect(most, `bytes of each request: ${JSON.stringify(survivals)}`).toBeLessThan(mostSurviving)
   })
 })
+
+/** Each file is a place that someone who follows a request has to open. */
+const maxCrossed = 25
+
+test(`a request crosses at most ${maxCrossed} files`, async () => {
+  const script = fileURLToPath(new URL('support/hot-path/crossed.mjs', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script])
+  const crossed = JSON.parse(stdout) as string[]
+  expect(crossed.length, crossed.join('\n')).toBeLessThanOrEqual(maxCrossed)
+  expect(crossed).toContain('kernel/pipeline/dispatch.ts')
+})

@@ -93,9 +93,9 @@ describe('the plugins option', () => {
       /plugins\.helmet is a bare function\. Pass a middleware to server\.use\(fn\)/,
     ],
     [{ cors: 'x' }, /plugins\.cors is a string/],
-    [{ cors: undefined }, 'plugins.cors is undefined. Write false to leave it out'],
-    [{ audit: undefined }, 'plugins.audit is undefined. Write false to leave it out'],
-    [[undefined], 'plugins.0 is undefined. Write false to leave it out'],
+    [{ cors: undefined }, 'plugins.cors is undefined. Check its import, or write false to leave it out'],
+    [{ audit: undefined }, 'plugins.audit is undefined. Check its import, or write false to leave it out'],
+    [[undefined], 'plugins[0] is undefined. Check its import, or write false to leave it out'],
     [5, /is a number\. It takes an object or an array/],
     [
       definePlugin({ name: 'audit', setup() {} })(),

@@ -94,6 +94,10 @@ describe.skipIf(!installed)('the site', () => {
     const full = readFileSync(join(out, 'llms-full.txt'), 'utf8')
     for (const to of links.filter((one) => one.endsWith('.md')))
       expect(full).toContain(readFileSync(join(out, to), 'utf8').trim())
+    // About 57 000 tokens.
+    const small = readFileSync(join(out, 'llms-small.txt'), 'utf8')
+    expect(small.length).toBeLessThan(200_000)
+    for (const essential of ['# Routes', '# rateLimit', '# Getting started']) expect(small).toContain(essential)
   })
 
   test('has drawings with one style, each in a page', () => {
@@ -197,13 +201,35 @@ describe.skipIf(!installed)('the site', () => {
       await expect.poll(() => page.getByRole('option').first().innerText()).toMatch(/^cors/)
     })
 
-    test('the copy button copies the code', async () => {
+    test('the search has a button with a name, and Escape closes it although it has text', async () => {
+      const page = await open('/', { viewport: { width: 390, height: 800 } })
+      await page.getByRole('button', { name: 'Search' }).click()
+      await page.getByRole('combobox').fill('cors')
+      await page.keyboard.press('Escape')
+      await expect.poll(() => page.getByRole('combobox').isVisible()).toBe(false)
+    })
+
+    test('without scripts, a phone finds all pages', async () => {
+      const page = await open('/', { viewport: { width: 390, height: 800 }, javaScriptEnabled: false })
+      expect(await page.getByRole('button', { name: 'Menu' }).isVisible()).toBe(false)
+      await page.locator('#sidebar summary').first().waitFor()
+      await page.locator('#sidebar').getByRole('link', { name: 'Getting started' }).click()
+      await page.waitForURL('**/docs/getting-started.html')
+    })
+
+    test('a button beside the code copies it, and another one the page', async () => {
       const page = await open('/docs/plugins/cors.html', { permissions: ['clipboard-read', 'clipboard-write'] })
       const block = page.locator('figure.code').first()
+      const [code, button] = [await block.locator('pre').boundingBox(), await block.getByRole('button').boundingBox()]
+      expect(button!.x).toBeGreaterThanOrEqual(code!.x + code!.width)
       await block.getByRole('button').click()
       await expect.poll(() => block.getByRole('button').innerText()).toBe('Copied')
       const copied = await page.evaluate(() => navigator.clipboard.readText())
       expect(readFileSync(join(root, 'docs/plugins/cors.md'), 'utf8')).toContain(`\`\`\`ts\n${copied}\`\`\``)
+      await page.getByRole('button', { name: 'Copy page' }).click()
+      await expect
+        .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+        .toBe(readFileSync(join(root, 'docs/plugins/cors.md'), 'utf8'))
     })
 
     test('the colours follow the system until the reader chooses', async () => {

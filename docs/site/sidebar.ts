@@ -18,6 +18,10 @@ export interface Section {
 
 const pages = (folder: string, ...names: string[]) => names.map((name) => `docs/${folder}/${name}.md`)
 
+/** Pages of plugins, under what they are for: a reader who knows the task need not know the name. */
+const plugins = (tasks: Readonly<Record<string, string>>) =>
+  Object.entries(tasks).map(([name, task]) => [`docs/plugins/${name}.md`, `${task} · ${name}`] as const)
+
 /** Every page is listed here once: the build fails if one is missing. */
 export const sidebar: readonly Section[] = [
   {
@@ -33,8 +37,14 @@ export const sidebar: readonly Section[] = [
     title: 'Guides',
     pages: [
       ['docs/guides/README.md', 'All guides'],
-      ...pages('guides', 'testing', 'errors', 'authentication', 'database', 'background-work'),
-      ...pages('guides', 'durable-workflows', 'realtime', 'deployment', 'observability'),
+      'docs/guides/testing.md',
+      ['docs/guides/errors.md', 'Errors, error pages'],
+      'docs/guides/authentication.md',
+      ['docs/guides/database.md', 'Databases, transactions, migrations'],
+      ...pages('guides', 'background-work', 'durable-workflows'),
+      ['docs/guides/realtime.md', 'Realtime, streams'],
+      ['docs/guides/deployment.md', 'Deployment, graceful shutdown'],
+      'docs/guides/observability.md',
       ['docs/guides/security.md', 'Security'],
       ...pages('guides', 'performance', 'writing-adapters'),
       ['docs/guides/faq.md', 'Questions'],
@@ -53,34 +63,75 @@ export const sidebar: readonly Section[] = [
     title: 'Reference',
     pages: [
       ['docs/reference/README.md', 'All topics'],
-      ...pages('reference', 'server', 'options', 'routes', 'middleware', 'request', 'response', 'failures'),
+      ['docs/reference/server.md', 'Server, HTTPS'],
+      ...pages('reference', 'options', 'routes', 'middleware'),
+      ['docs/reference/request.md', 'Request: query string, body, parameters'],
+      ...pages('reference', 'response', 'failures'),
       ...pages('reference', 'plugins', 'context', 'services', 'hooks', 'option-checks', 'testing', 'tracing'),
-      ...pages('reference', 'runtimes', 'typescript', 'kernel'),
+      ['docs/reference/runtimes.md', 'Runtimes: Node.js, Bun, Deno'],
+      ...pages('reference', 'typescript', 'kernel'),
       ['docs/errors.md', 'Error codes'],
     ],
   },
   {
-    title: 'Plugins: input, answers',
-    pages: pages(
-      'plugins',
-      ...['validation', 'responses', 'serializer', 'json', 'urlencoded', 'upload', 'cookie', 'session', 'static'],
-      ...['compression', 'cache', 'requestContext', 'methodOverride', 'contract', 'controllers'],
-    ),
+    title: 'Plugins: requests, responses',
+    pages: plugins({
+      validation: 'Validate input, JSON Schema, Zod',
+      responses: 'Describe responses',
+      serializer: 'Serialize JSON faster',
+      json: 'JSON bodies',
+      urlencoded: 'Form bodies',
+      upload: 'Upload files',
+      cookie: 'Cookies',
+      session: 'Sessions, log in',
+      static: 'Static files, SPA, frontend',
+      compression: 'Compress responses',
+      cache: 'Cache responses and data',
+      requestContext: 'Context of a request',
+      methodOverride: 'Methods for HTML forms',
+      contract: 'Typed calls without generated code',
+      controllers: 'Controllers, decorators',
+    }),
   },
   {
     title: 'Plugins: protection',
-    pages: pages('plugins', 'policy', 'cors', 'helmet', 'rateLimit', 'overload', 'timeout', 'trustProxy'),
+    pages: plugins({
+      policy: 'Permissions, roles',
+      cors: 'Requests from other origins',
+      helmet: 'Security headers',
+      rateLimit: 'Limit the rate of requests',
+      overload: 'Refuse when overloaded',
+      timeout: 'Time limit of a request',
+      trustProxy: 'Behind a proxy',
+    }),
   },
   {
     title: 'Plugins: messages, data',
-    pages: pages('plugins', 'websocket', 'channels', 'graphql', 'queues', 'cron', 'mqtt', 'mailer', 'storage', 'locks'),
+    pages: plugins({
+      websocket: 'Websockets',
+      channels: 'Rooms, chat, broadcast',
+      graphql: 'GraphQL',
+      queues: 'Background jobs, retries',
+      cron: 'Scheduled jobs',
+      mqtt: 'MQTT',
+      mailer: 'Send email',
+      storage: 'Store files, S3',
+      locks: 'Locks across processes',
+    }),
   },
   {
     title: 'Plugins: operation',
-    pages: pages(
-      'plugins',
-      ...['env', 'log', 'health', 'metrics', 'telemetry', 'inspector', 'openapi', 'asyncapi', 'testing'],
-    ),
+    pages: plugins({
+      env: 'Environment variables, secrets',
+      log: 'Structured logs',
+      health: 'Health checks, probes',
+      metrics: 'Metrics',
+      telemetry: 'OpenTelemetry',
+      inspector: 'Inspect requests, find slow ones',
+      openapi: 'OpenAPI',
+      asyncapi: 'AsyncAPI',
+      testing: 'Test client',
+    }),
   },
   {
     title: 'Command line',
@@ -90,7 +141,7 @@ export const sidebar: readonly Section[] = [
       ['docs/cli/commands.md', 'Own commands'],
       ['docs/client.md', 'Typed client'],
       'docs/doctor.md',
-      ['docs/scaling.md', 'Several processes'],
+      ['docs/scaling.md', 'Several processes, CPU cores'],
     ],
   },
   {

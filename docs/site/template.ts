@@ -100,7 +100,7 @@ ${asMarkdown ? `<link rel="alternate" type="text/markdown" href="${asMarkdown}">
 <header>
 <button class="menu" type="button" aria-expanded="false" aria-controls="sidebar" aria-label="Menu">${icons.menu}</button>
 <a class="brand" href="${up}index.html"><img src="${up}assets/icon.svg" alt="" width="24" height="24">${escapeHtml(name)}<small>${version}</small></a>
-<button class="search" type="button" aria-keyshortcuts="/ Control+K">${icons.search}<span>Search</span><kbd>/</kbd></button>
+<button class="search" type="button" aria-label="Search" aria-keyshortcuts="/ Control+K">${icons.search}<span>Search</span><kbd>/</kbd></button>
 <nav class="top" aria-label="Parts"><a href="${start}">Start</a><a href="${up}docs/guides/index.html">Guides</a><a href="${up}docs/reference/index.html">Reference</a><a href="${up}index.html#plugins">Plugins</a></nav>
 <button class="theme" type="button" aria-label="Light or dark">${icons.theme}</button>
 </header>
@@ -109,6 +109,7 @@ ${asMarkdown ? `<link rel="alternate" type="text/markdown" href="${asMarkdown}">
 <main id="main" tabindex="-1">
 ${section && !isHome(page) ? `<p class="section">${escapeHtml(section)}</p>` : ''}
 ${page.reading ? contents(page) : ''}
+${asMarkdown && !isHome(page) ? `<p class="page-actions" data-markdown="${asMarkdown}"><a href="${asMarkdown}">Markdown</a></p>` : ''}
 <article>
 ${main}
 </article>

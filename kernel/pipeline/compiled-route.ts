@@ -7,7 +7,7 @@ import { Route, type Step } from '../routing/route.ts'
 import { RouteTable } from '../routing/table.ts'
 import type { AddRoute } from '../routing/verbs.ts'
 import { defineErrors } from '../support/errors.ts'
-import type { Logger } from '../support/logger.ts'
+import type { Logger, LoggerOwner } from '../support/logger.ts'
 import { isPromise } from '../support/within.ts'
 import type { Terminal } from './chain.ts'
 import {
@@ -140,8 +140,9 @@ export class CompiledRoutes {
   }
 
   /** The current table. A faulty route that was added after boot is left out and logged. */
-  current(logger: Logger): RouteTable<CompiledRoute> {
+  current(server: LoggerOwner): RouteTable<CompiledRoute> {
     if (this.#mountedVersion !== this.#mounted.version || this.#ownVersion !== this.#own.version) {
+      const logger = server.safeLogger
       this.#build(logger, (error) => logger.error({ err: error }, 'a route was registered after boot and is ignored'))
     }
     return this.#table
@@ -154,7 +155,7 @@ export class CompiledRoutes {
 
   /** The routes as declared, the server's own first, as the same list until they change; with a logger, only those that are served. */
   records(logger: Logger | undefined): readonly RouteRecord[] {
-    if (logger !== undefined) this.current(logger)
+    if (logger !== undefined) this.current({ safeLogger: logger })
     const version = `${this.#own.version} ${this.#mounted.version} ${logger !== undefined}`
     if (this.#records?.version !== version) {
       const all = [...shapesOf([...this.#own.routes, ...this.#mounted.routes]).keys()]

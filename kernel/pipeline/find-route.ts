@@ -5,7 +5,7 @@ import type { KernelResponse } from '../http/response/response-buffer.ts'
 import type { Fallback, Scope } from '../plugin/scope.ts'
 import type { RouteTable } from '../routing/table.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '../support/errors.ts'
-import type { Logger } from '../support/logger.ts'
+import type { LoggerOwner } from '../support/logger.ts'
 import { isPromise } from '../support/within.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
 
@@ -40,8 +40,8 @@ export class RouteFinder {
   }
 
   /** Finds what answers a request; `match` is the path as the router reads it. */
-  find(method: string, match: string, logger: Logger): FoundRoute {
-    const table = this.#routes.current(logger)
+  find(method: string, match: string, server: LoggerOwner): FoundRoute {
+    const table = this.#routes.current(server)
     return (
       table.match(method, match) ??
       (method === 'HEAD' ? table.match('GET', match) : undefined) ??

@@ -18,7 +18,12 @@ export interface Logger {
   child(fields: Record<string, unknown>): Logger
 }
 
-/** How everything below the kernel reports warnings; the logger is looked up each time. */
-export function warnInto(server: { readonly safeLogger: Logger }): (message: string, error?: unknown) => void {
+/** The server, whose logger is looked up only when something is reported. */
+export interface LoggerOwner {
+  readonly safeLogger: Logger
+}
+
+/** How everything below the kernel reports warnings. */
+export function warnInto(server: LoggerOwner): (message: string, error?: unknown) => void {
   return (message, error) => server.safeLogger.warn(error === undefined ? {} : { err: error }, message)
 }

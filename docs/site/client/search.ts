@@ -1,5 +1,5 @@
 import MiniSearch from 'minisearch'
-import { type Entry, searchOptions } from './words.ts'
+import { type Entry, find, searchOptions } from './words.ts'
 
 type Found = Pick<Entry, 'title' | 'heading' | 'section' | 'text'> & { readonly id: string; readonly terms: string[] }
 
@@ -100,7 +100,7 @@ function make(root: string): HTMLDialogElement {
     // A later key may have started another search by now.
     if (query !== input.value.trim()) return
     const failure = typeof loaded === 'string' ? loaded : undefined
-    const found = typeof loaded === 'object' ? (loaded.search(query) as unknown as Found[]).slice(0, 20) : []
+    const found = typeof loaded === 'object' ? (find(loaded, query) as unknown as Found[]).slice(0, 20) : []
     list.replaceChildren(...found.map((one, number) => row(one, number, root)))
     if (failure) status.textContent = `The search index could not be loaded (${failure}). Type again to retry.`
     else status.textContent = query === '' || found.length > 0 ? '' : `No results for “${query}”.`
@@ -113,6 +113,8 @@ function make(root: string): HTMLDialogElement {
       event.preventDefault()
       select(selected() + step)
     }
+    // The browser would only empty the field.
+    if (event.key === 'Escape') box.close()
     if (event.key === 'Enter') list.children[selected()]?.querySelector('a')?.click()
   })
   close.addEventListener('click', () => box.close())

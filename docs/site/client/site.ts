@@ -14,23 +14,28 @@ function switchTheme() {
   }
 }
 
+function copyButton(words: string, text: () => string | Promise<string>): HTMLButtonElement {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'copy'
+  button.textContent = words
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(await text())
+    button.textContent = 'Copied'
+    setTimeout(() => {
+      button.textContent = words
+    }, 1500)
+  })
+  return button
+}
+
 function addCopyButtons() {
   // A browser gives a page access to the clipboard only over https and on loopback.
   if (navigator.clipboard === undefined) return
-  for (const figure of all('figure.code')) {
-    const button = document.createElement('button')
-    button.type = 'button'
-    button.className = 'copy'
-    button.textContent = 'Copy'
-    button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(`${figure.querySelector('code')?.textContent ?? ''}\n`)
-      button.textContent = 'Copied'
-      setTimeout(() => {
-        button.textContent = 'Copy'
-      }, 1500)
-    })
-    figure.append(button)
-  }
+  for (const figure of all('figure.code'))
+    figure.append(copyButton('Copy', () => `${figure.querySelector('code')?.textContent ?? ''}\n`))
+  for (const link of all<HTMLAnchorElement>('.page-actions a'))
+    link.after(copyButton('Copy page', async () => (await fetch(link.href)).text()))
 }
 
 /** Marks the part in “On this page” that is being read. */

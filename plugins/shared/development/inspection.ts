@@ -28,7 +28,7 @@ function explain({ finder, root, booted, logger }: Inspected, method: string, pa
   if (!booted) throw NotReadyError('explain()')
   const target = parseTarget(path)
   if (target === undefined) return { route: undefined, params: {}, steps: root.scope.middlewaresReaching.map(plain) }
-  const { target: compiled, params, miss } = finder.find(method.toUpperCase(), target.match, logger)
+  const { target: compiled, params, miss } = finder.find(method.toUpperCase(), target.match, { safeLogger: logger })
   const steps = compiled.steps.map(plain)
   if (miss === undefined) {
     const { plugin, home, terminal } = compiled

@@ -53,16 +53,19 @@ interface PgbossMessage extends PgbossTerms {
   readonly messageId?: { readonly value: string; readonly ttl: number | undefined }
 }
 
+const creating: readonly unknown[] = ['40P01', '23514']
+
 /**
- * Retries queries that Postgres has ended to resolve a deadlock. Version 10 creates a table for each queue: in a measurement with
- * three queues created at the same time, that deadlocked with itself and with publishers.
+ * Retries queries that failed because a queue was created at that moment. Version 10 creates a table for each: in a measurement with
+ * three queues created at the same time, that deadlocked with itself and with publishers (40P01); and a publisher that sees the new queue
+ * may not see its table yet (23514, no partition).
  */
 async function unlocked<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await run()
     } catch (error) {
-      if ((error as { code?: unknown }).code !== '40P01' || tries === 10) throw error
+      if (!creating.includes((error as { code?: unknown }).code) || tries === 10) throw error
       await systemClock.sleep(Math.random() * 50 * tries)
     }
   }
