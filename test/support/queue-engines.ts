@@ -145,6 +145,7 @@ export function serverOf({ start, config, create }: TestedEngine) {
   afterAll(() => server?.stop())
   return {
     url,
+    server: () => server!,
     /** The configuration for it. */
     config: (more?: object) => config(url(), more),
     prepare: async (name: string, attempts?: number) => create?.(url(), name, attempts),
