@@ -117,7 +117,6 @@ const onSources = [
   'test/plugins/controllers/files.test.ts',
   'test/plugins/graphql/copies.test.ts',
   'test/plugins/mqtt/mqtt.test.ts',
-  'test/plugins/queues/pgboss-10.test.ts',
 ]
 
 /** `npm run test:long` runs these files, and those of conformance on the versions of Node.js that the suite leaves out. */

@@ -4,23 +4,29 @@ import { ownEngine, portableCases, runCase } from '../contracts/portable/index.m
 export const isAlone = true
 
 /**
- * What `queue(name)` promises, with one engine, on whichever runtime runs this. Returns the failures.
+ * What `queue(name)` promises, with several engines, on whichever runtime runs this. Returns the failures of each.
  *
- * @param {string} kind
- * @param {string} config As JSON.
+ * @param {string} configs The configuration for each engine, as JSON.
  */
-export async function run(kind, config) {
-  const own = { kind, isShared: kind !== 'memory', config: kind === 'own' ? { own: ownEngine() } : JSON.parse(config) }
-  const engine = { ...own, lacks: ['dead letter queue'] }
-  const cases = portableCases(engine)
-  /** @type {string[]} */
-  const failures = []
+export async function run(configs) {
+  /** @type {Record<string, { count: number, failures: string[] }>} */
+  const results = {}
+  const all = Object.entries(JSON.parse(configs)).flatMap(([kind, config]) => {
+    const result = { count: 0, failures: /** @type {string[]} */ ([]) }
+    results[kind] = result
+    const engine = {
+      ...{ kind, isShared: kind !== 'memory', lacks: ['dead letter queue'] },
+      config: kind === 'own' ? { own: ownEngine() } : config,
+    }
+    return portableCases(engine).map((one) => async () => {
+      result.count++
+      await runCase(engine, one).catch((error) => result.failures.push(`${one.name}: ${error?.stack ?? error}`))
+    })
+  })
   const work = async () => {
-    for (let one = cases.shift(); one !== undefined; one = cases.shift())
-      await runCase(engine, one).catch((error) => failures.push(`${one.name}: ${error?.stack ?? error}`))
+    for (let one = all.shift(); one !== undefined; one = all.shift()) await one()
   }
-  const count = cases.length
   // Side by side: most of the time they wait.
-  await Promise.all([work(), work(), work()])
-  return { count, failures }
+  await Promise.all(Array.from({ length: 16 }, work))
+  return results
 }

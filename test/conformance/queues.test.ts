@@ -1,9 +1,9 @@
-import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs'
+import type { SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnServer } from '../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
-import { sqsCredentials, startSqs } from '../support/sqs.ts'
+import { createSqsQueue, sqsClient, startSqs } from '../support/sqs.ts'
 import { resultOf, targets } from './targets.ts'
 
 describe.skipIf(!hasRedis || !hasPostgres)('queues of every kind, against real servers', () => {
@@ -11,8 +11,7 @@ describe.skipIf(!hasRedis || !hasPostgres)('queues of every kind, against real s
   let client: SQSClient
   beforeAll(async () => {
     servers = await Promise.all([startRedis(), startPostgres(), startSqs()])
-    const endpoint = servers[2]!.url
-    client = new SQSClient({ region: 'us-east-1', endpoint, credentials: sqsCredentials, useQueueUrlAsEndpoint: false })
+    client = sqsClient(servers[2]!.url)
   })
   afterAll(async () => {
     client.destroy()
@@ -20,11 +19,11 @@ describe.skipIf(!hasRedis || !hasPostgres)('queues of every kind, against real s
   })
 
   // Which server answers requests does not matter here.
-  test.each(
+  test.concurrent.each(
     targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
   )('on %s', async (name, target) => {
     const suffix = `${name}${process.pid}`
-    await client.send(new CreateQueueCommand({ QueueName: `conformance-${suffix}` }))
+    await createSqsQueue(client, `conformance-${suffix}`)
     const expected = {
       attempts: [1, 2],
       payloads: [{ ü: '🎈', deep: [{ a: null }] }, { n: 2 }, { n: 3 }],

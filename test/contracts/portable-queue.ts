@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type EngineUnderTest, lackedByAll, portableCases, runCase } from './portable/index.mjs'
 
-/** An engine whose server has to be started. */
-export interface StartedEngine extends Omit<EngineUnderTest, 'config'> {
-  start(): Promise<EngineUnderTest['config']>
-  stop(): Promise<void>
+/** An engine, and the function of a runner that declares a test. */
+export interface PortableOptions extends Omit<EngineUnderTest, 'config'> {
+  test(name: string, run: () => Promise<void>): unknown
 }
 
-/** What `queue(name)` promises on every engine, whatever the configuration names. */
-export function testPortable({ start, stop, ...engine }: StartedEngine): void {
-  describe('the portable queue', () => {
-    let config: EngineUnderTest['config']
-    beforeAll(async () => {
-      config = await start()
-    })
-    afterAll(stop)
-
-    const own = { lacks: lackedByAll, ...engine }
-    for (const one of portableCases(own)) test(one.name, () => runCase({ ...own, config }, one))
-  })
+/** What `queue(name)` promises on every engine; the configuration is asked for by each test, when it runs. */
+export function testPortable(config: () => EngineUnderTest['config'], { test, ...engine }: PortableOptions): void {
+  const own = { lacks: lackedByAll, ...engine }
+  for (const one of portableCases(own))
+    test(`the portable queue: ${one.name}`, () => runCase({ ...own, config: config() }, one))
 }

@@ -7,7 +7,7 @@ import {
   RouteCollection,
   Server,
 } from 'framework'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test as inTurn } from 'vitest'
 import { fillCarriers, followAttempts } from '../support/carriers.ts'
 import { memoryLogger, pause } from '../support/kernel.ts'
 import { freshName, gate, until } from '../support/queues.ts'
@@ -17,12 +17,9 @@ type AnyQueue = Queue<unknown, object>
 /** The options of one engine for features that all engines have. */
 export interface EngineUnderTest {
   readonly kind: string
-  /** Starts its server and returns the configuration. */
-  start(): Promise<QueueConfig>
-  stop(): Promise<void>
   queue(name: string, options?: { schema: object }): AnyQueue
   /** What must be there before a queue is used, where it is not made by itself. */
-  prepare?(name: string, attempts: number): Promise<void>
+  prepare?(name: string, attempts: number): Promise<unknown>
   /** So many attempts with so many milliseconds between. */
   attempts(count: number, ms: number): object
   /** Not before so many milliseconds, at least 1000. */
@@ -37,22 +34,22 @@ export interface EngineUnderTest {
   readonly shortest: number
 }
 
-/** What every engine must do, said once; each runs it against a real server. */
-export function testEngine(engine: EngineUnderTest): void {
+/** What every engine must do, said once; each runs it against a real server. The tests may run at the same time. */
+export function testEngine(
+  configOf: () => QueueConfig,
+  { test, ...engine }: EngineUnderTest & { test(name: string, run: () => Promise<void>): unknown },
+): void {
   const failures: (QueueFailure & { error: Error })[] = []
   const failuresOf = (queue: AnyQueue) => failures.filter((one) => one.queue === queue.name)
 
   beforeAll(async () => {
-    const config = await engine.start()
+    const config = configOf()
     const settings = config[engine.kind] as object
     const errorHandler = (error: Error, failure: QueueFailure) => void failures.push({ ...failure, error })
     defineQueueConfiguration({ ...config, [engine.kind]: { ...settings, errorHandler } })
     await QueueService.run()
   })
-  afterAll(async () => {
-    await QueueService.stop()
-    await engine.stop()
-  })
+  afterAll(() => QueueService.stop())
 
   const queueOf = async (what: string, attempts = 1, options?: { schema: object }) => {
     const name = freshName(what)
@@ -131,7 +128,8 @@ export function testEngine(engine: EngineUnderTest): void {
     await expect(queue.publish(1, { atempts: 3 } as object)).rejects.toMatchObject({ code: 'OptionError' })
   })
 
-  test('the carrier of a tool comes with each attempt, and handlers see the payload alone', async () => {
+  // A tool adds its carrier to every message of the process.
+  inTurn('the carrier of a tool comes with each attempt, and handlers see the payload alone', async () => {
     const queue = await queueOf('carrier', 5)
     const payloads: unknown[] = []
     await queue.subscribe((payload) => {
@@ -308,7 +306,8 @@ export function testEngine(engine: EngineUnderTest): void {
     expect(ran).toBe(1)
   })
 
-  test('a server that closes begins no further message, also while a request keeps it from closing', async () => {
+  // The workers of the process stop meanwhile.
+  inTurn('a server that closes begins no further message, also while a request keeps it from closing', async () => {
     const queue = await queueOf('closing', 5)
     const server = new Server({
       ...{ port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, logger: memoryLogger() },

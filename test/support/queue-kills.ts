@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { Chance } from './chance.ts'
 import { pause } from './kernel.ts'
 import type { OwnServer } from './own-server.ts'
+import { bullmq, pgboss, type ServedEngine } from './queue-engines.ts'
 import { until } from './queues.ts'
 
 /** An engine whose processes are killed. */
-export interface KilledEngine {
-  readonly kind: 'bullmq' | 'pgboss'
-  config(server: OwnServer): object
+export interface KilledEngine extends ServedEngine {
+  readonly settings: object
   /** Options of the messages. */
   readonly options: object
 }
@@ -179,7 +179,9 @@ export async function killRounds(
   rounds: number,
 ): Promise<KillReport> {
   const chance = new Chance(seed)
-  const crowd = new Crowd({ ...engine, name: `kills-${process.pid}-${seed}`, config: engine.config(server) })
+  const { kind, options, settings } = engine
+  const config = engine.config(server.url, settings)
+  const crowd = new Crowd({ kind, options, config, name: `kills-${process.pid}-${seed}` })
   try {
     for (const role of ['worker', 'worker', 'worker', 'publisher', 'publisher'] as const) crowd.start(role)
     await until(() => crowd.notes().some(({ what }) => what === 'end'), 'the first message', 60_000)
@@ -209,31 +211,16 @@ export async function killRounds(
   }
 }
 
-/** The engines, each with short locks. */
+/** The engines. */
 export const killedEngines: readonly KilledEngine[] = [
   {
-    kind: 'bullmq',
-    config: ({ url }) => ({
-      bullmq: {
-        connection: url,
-        lockDuration: 2000,
-        stalledInterval: 1000,
-        maxStalledCount: 100,
-        publishTimeout: 2000,
-      },
-    }),
+    ...bullmq,
+    settings: { ...bullmq.impatient, lockDuration: 2000, stalledInterval: 1000, publishTimeout: 2000 },
     options: { attempts: 100, timeout: 500 },
   },
   {
-    kind: 'pgboss',
-    config: ({ url }) => ({
-      pgboss: {
-        connectionString: url,
-        pollInterval: 100,
-        publishTimeout: 2000,
-        options: { superviseIntervalSeconds: 1, monitorIntervalSeconds: 1, maintenanceIntervalSeconds: 1 },
-      },
-    }),
+    ...pgboss,
+    settings: { ...pgboss.impatient, publishTimeout: 2000 },
     options: { attempts: 100, timeout: 500, expireInSeconds: 2 },
   },
 ]

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { CreateQueueCommand, GetQueueAttributesCommand, type QueueAttributeName, SQSClient } from '@aws-sdk/client-sqs'
 import { freePort, listens, type OwnServer, startOwnServer } from './own-server.ts'
 
 /**
@@ -8,7 +9,7 @@ import { freePort, listens, type OwnServer, startOwnServer } from './own-server.
  *
  * @example
  * const sqs = await startSqs()
- * new SQSClient({ endpoint: sqs.url, region: 'us-east-1', credentials: sqsCredentials })
+ * await createSqsQueue(sqsClient(sqs.url), 'orders')
  */
 export async function startSqs(): Promise<OwnServer> {
   const port = await freePort()
@@ -30,3 +31,20 @@ export async function startSqs(): Promise<OwnServer> {
 
 /** The emulator accepts any; the client requires some. */
 export const sqsCredentials = { accessKeyId: 'test', secretAccessKey: 'test' }
+
+/** Where it is, for a client or for the configuration of queues. */
+export const sqsSettings = (endpoint: string) => ({ region: 'us-east-1', endpoint, credentials: sqsCredentials })
+
+/** A client for it; `destroy` it. */
+export const sqsClient = (url: string) => new SQSClient({ ...sqsSettings(url), useQueueUrlAsEndpoint: false })
+
+/** Makes a queue and returns its ARN. */
+export async function createSqsQueue(
+  client: SQSClient,
+  name: string,
+  attributes: Partial<Record<QueueAttributeName, string>> = {},
+): Promise<string> {
+  const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }))
+  const asked = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] })
+  return (await client.send(asked)).Attributes!.QueueArn!
+}

@@ -67,7 +67,7 @@ export const attemptCases = [
       const orders = await t.queue()
       const { times, handler, gaps } = failing(2)
       await orders.subscribe(handler)
-      const delay = t.ms(300)
+      const delay = 2000
       await orders.publish(1, { attempts: 3, backoff: { type: 'exponential', delay } })
       await until(() => times.length === 3, 'three attempts')
       const [first = 0, second = 0] = gaps()
@@ -86,7 +86,7 @@ export const attemptCases = [
         if (times.get(n)?.length === 1) throw new Error('once')
       }
       await orders.subscribe(handler, { concurrency: 10 })
-      const delay = 1500
+      const delay = 3000
       const options = { attempts: 2, backoff: { type: 'fixed', delay, jitter: 1 } }
       await orders.publishMany([...Array(10).keys()], options)
       await until(() => [...times.values()].flat().length === 20, 'all attempts')

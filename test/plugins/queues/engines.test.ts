@@ -1,7 +1,6 @@
 import { bullmqQueue, defineQueueConfiguration, pgbossQueue, type QueueFailure, QueueService } from 'framework'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { fillCarriers, followAttempts } from '../../support/carriers.ts'
-import { pause } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 import { freshName, until } from '../../support/queues.ts'
@@ -17,23 +16,6 @@ describe.skipIf(!hasRedis)('BullMQ', () => {
     redis = await startRedis('--maxmemory-policy', 'noeviction')
   })
   afterAll(() => redis.stop())
-
-  test('repeats a message at each of its times, until that is ended', async () => {
-    defineQueueConfiguration({ bullmq: { connection: redis.url } })
-    await QueueService.run()
-    const queue = bullmqQueue<string>(freshName('repeat'))
-    const seen: string[] = []
-    const handle = await queue.subscribe((payload) => void seen.push(payload))
-    await queue.publish('tick', { repeat: { key: 'ticking', every: 200 } })
-    await until(() => seen.length >= 3, 'three of them')
-    expect(await queue.stopRepeat('ticking')).toBe(true)
-    expect(await queue.stopRepeat('ticking')).toBe(false)
-    await pause(300)
-    const count = seen.length
-    await pause(700)
-    expect(seen.length).toBe(count)
-    await handle.unsubscribe()
-  })
 
   test('takes options of ioredis for an address, and a prefix', async () => {
     const { port } = redis

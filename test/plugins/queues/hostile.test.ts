@@ -319,10 +319,13 @@ describe('options of publish that no engine understands are refused before it is
       { delay: 10 },
       { type: 'fixed', delay: 'soon' },
       { type: 'fixed', wait: 1 },
+      -5,
     ].map((backoff) => ({ backoff })),
     ...[
       { attempts: 0 },
+      { attempts: 1.5 },
       { attempts: '3' },
+      { retryLimit: 3 },
       { delay: -1 },
       { priority: 1.5 },
       { id: 1 },
@@ -331,11 +334,12 @@ describe('options of publish that no engine understands are refused before it is
     ],
   ])('memory: %j', async (options) => {
     const [name] = Object.keys(options)
-    const failure = memoryQueue<number>(freshName('options')).publish(1, options as never)
-    await expect(failure).rejects.toMatchObject({
+    const queue = memoryQueue<number>(freshName('options'))
+    await expect(queue.publish(1, options as never)).rejects.toMatchObject({
       code: 'OptionError',
       message: expect.stringContaining(`publish.${name}`),
     })
+    expect(await queue.counts()).toMatchObject({ waiting: 0 })
   })
 
   test.each([

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { OwnServer } from '../../support/own-server.ts'
-import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+import { describe, expect, test } from 'vitest'
+import { serverOf } from '../../support/queue-engines.ts'
 import { killedEngines, killRounds } from '../../support/queue-kills.ts'
-import { hasRedis, startRedis } from '../../support/redis.ts'
 
 // kills.long.test.ts has more rounds; SEED repeats those that have failed.
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const rounds = Number(process.env.ROUNDS ?? 10)
 
-describe.skipIf(!hasRedis || !hasPostgres).each(killedEngines)('$kind', (engine) => {
-  let server: OwnServer
-  beforeAll(async () => {
-    server = await (engine.kind === 'bullmq'
-      ? startRedis('--appendfsync', 'always', '--maxmemory-policy', 'noeviction')
-      : startPostgres())
-  })
-  afterAll(() => server.stop())
+// Side by side: most of the time both wait for what is stopped.
+for (const engine of killedEngines)
+  describe(engine.kind, { concurrent: true, skip: !engine.isThere }, () => {
+    const { server } = serverOf(engine)
 
-  test('loses no accepted message while publishers, workers and the server die and stop', async () => {
-    const { accepted, handled } = await killRounds(engine, server, seed, rounds)
-    expect(accepted).toBeGreaterThan(rounds)
-    expect(handled).toBeGreaterThanOrEqual(accepted)
+    test('loses no accepted message while publishers, workers and the server die and stop', async () => {
+      const { accepted, handled } = await killRounds(engine, server(), seed, rounds)
+      expect(accepted).toBeGreaterThan(rounds)
+      expect(handled).toBeGreaterThanOrEqual(accepted)
+    })
   })
-})

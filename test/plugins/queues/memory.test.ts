@@ -1,18 +1,7 @@
-import { memoryQueue } from 'framework'
-import { describe } from 'vitest'
+import { describe, test } from 'vitest'
 import { testEngine } from '../../contracts/queue-engine.ts'
+import { memory, serverOf } from '../../support/queue-engines.ts'
 
-describe('memory', () => {
-  testEngine({
-    kind: 'memory',
-    start: async () => ({ memory: {} }),
-    stop: async () => {},
-    queue: (name, options) => memoryQueue<unknown>(name, options),
-    attempts: (attempts, delay) => ({ attempts, backoff: { type: 'fixed', delay } }),
-    delay: (delay) => ({ delay }),
-    once: (id) => ({ id }),
-    priority: (priority) => ({ priority }),
-    isOrdered: true,
-    shortest: 300,
-  })
+describe(memory.title, () => {
+  testEngine(serverOf(memory).config, { ...memory, test: test.concurrent })
 })

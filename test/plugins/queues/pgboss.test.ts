@@ -1,26 +1,10 @@
-import { pgbossQueue } from 'framework'
-import { describe } from 'vitest'
+import { describe, test } from 'vitest'
 import { testEngine } from '../../contracts/queue-engine.ts'
 import { testTransactions } from '../../contracts/queue-transaction.ts'
-import type { OwnServer } from '../../support/own-server.ts'
-import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+import { pgboss, serverOf } from '../../support/queue-engines.ts'
 
-describe.skipIf(!hasPostgres)('pg-boss 12', () => {
-  let postgres: OwnServer
-  testEngine({
-    kind: 'pgboss',
-    async start() {
-      postgres = await startPostgres()
-      return { pgboss: { connectionString: postgres.url, pollInterval: 100 } }
-    },
-    stop: () => postgres.stop(),
-    queue: (name, options) => pgbossQueue<unknown>(name, options),
-    attempts: (count, ms) => ({ retryLimit: count - 1, retryDelay: ms / 1000 }),
-    delay: (ms) => ({ startAfter: Math.ceil(ms / 1000) }),
-    once: (id) => ({ id }),
-    priority: (rank) => ({ priority: rank }),
-    isOrdered: true,
-    shortest: 1000,
-  })
-  testTransactions(() => postgres.url)
+describe.skipIf(!pgboss.isThere)(pgboss.title, () => {
+  const { url, config } = serverOf(pgboss)
+  testEngine(config, { ...pgboss, test: test.concurrent })
+  testTransactions(url)
 })

@@ -2,22 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs'
-import {
-  bullmqQueue,
-  defineQueueConfiguration,
-  pgbossQueue,
-  type Queue,
-  type QueueConfig,
-  QueueService,
-  sqsQueue,
-} from 'framework'
+import { defineQueueConfiguration, QueueService } from 'framework'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnServer } from '../../support/own-server.ts'
-import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+import { type ServedEngine, servedEngines } from '../../support/queue-engines.ts'
 import { freshName, until } from '../../support/queues.ts'
-import { hasRedis, startRedis } from '../../support/redis.ts'
-import { sqsCredentials, startSqs } from '../../support/sqs.ts'
 
 interface Note {
   readonly what: string
@@ -79,76 +68,15 @@ async function startWorker(settings: object, ends: Ends): Promise<Worker> {
   return { child, exited, output: () => output }
 }
 
-interface Engine {
-  readonly kind: string
-  readonly isThere: boolean
-  /** Milliseconds after which a message whose worker died must have come again. */
-  readonly again: number
-  readonly options: object
-  start(): Promise<OwnServer>
-  config(server: OwnServer): QueueConfig
-  queue(name: string): Queue<number, object>
-  prepare?(server: OwnServer, name: string): Promise<void>
-}
-
-const engines: Engine[] = [
-  {
-    kind: 'bullmq',
-    isThere: hasRedis,
-    again: 2500,
-    options: {},
-    start: () => startRedis('--maxmemory-policy', 'noeviction'),
-    config: ({ url }) => ({ bullmq: { connection: url, lockDuration: 1000, stalledInterval: 500 } }),
-    queue: (name) => bullmqQueue<number>(name),
-  },
-  {
-    kind: 'pgboss',
-    isThere: hasPostgres,
-    again: 4000,
-    options: { expireInSeconds: 1 },
-    start: () => startPostgres(),
-    config: ({ url }) => ({
-      pgboss: {
-        connectionString: url,
-        pollInterval: 200,
-        options: { superviseIntervalSeconds: 1, monitorIntervalSeconds: 1, maintenanceIntervalSeconds: 1 },
-      },
-    }),
-    queue: (name) => pgbossQueue<number>(name),
-  },
-  {
-    kind: 'sqs',
-    isThere: true,
-    again: 4000,
-    options: {},
-    start: () => startSqs(),
-    config: ({ url }) => ({
-      sqs: {
-        region: 'us-east-1',
-        endpoint: url,
-        credentials: sqsCredentials,
-        visibilityTimeout: 2,
-        waitTimeSeconds: 1,
-      },
-    }),
-    queue: (name) => sqsQueue<number>(name),
-    async prepare({ url }, name) {
-      const options = { region: 'us-east-1', endpoint: url, credentials: sqsCredentials, useQueueUrlAsEndpoint: false }
-      const client = new SQSClient(options)
-      await client.send(new CreateQueueCommand({ QueueName: name }))
-      client.destroy()
-    },
-  },
-]
-
 const servers = new Map<string, OwnServer>()
-const used = engines.filter(({ isThere }) => isThere)
+const used = servedEngines.filter(({ isThere }) => isThere)
+const configOf = (engine: ServedEngine) => engine.config(servers.get(engine.kind)!.url, engine.impatient)
 
 beforeAll(async () => {
   if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
   await Promise.all(used.map(async (engine) => servers.set(engine.kind, await engine.start())))
   // Of the process, so there is one for all of them.
-  defineQueueConfiguration(Object.assign({}, ...used.map((engine) => engine.config(servers.get(engine.kind)!))))
+  defineQueueConfiguration(Object.assign({}, ...used.map(configOf)))
 })
 afterAll(async () => {
   await QueueService.stop()
@@ -158,10 +86,9 @@ afterAll(async () => {
 // The engines side by side: most of the time they wait for the end of a lock.
 describe.concurrent.each(used)('$kind', (engine) => {
   async function begin(what: string, ends: Ends) {
-    const server = servers.get(engine.kind)!
     const name = freshName(what)
-    await engine.prepare?.(server, name)
-    const settings = { kind: engine.kind, name, config: engine.config(server), concurrency: 1, ...noteFile(ends) }
+    await engine.create?.(servers.get(engine.kind)!.url, name)
+    const settings = { kind: engine.kind, name, config: configOf(engine), concurrency: 1, ...noteFile(ends) }
     const worker = (more: object) => startWorker({ ...settings, ...more }, ends)
     return { queue: engine.queue(name), worker, notes: settings.notes }
   }
@@ -170,12 +97,12 @@ describe.concurrent.each(used)('$kind', (engine) => {
     cleanly(async (ends) => {
       const { queue, worker, notes } = await begin('killed', ends)
       const first = await worker({ ms: 60_000 })
-      await queue.publish(1, engine.options)
+      await queue.publish(1, engine.impatiently)
       await until(() => notes('begin').length === 1, 'the first run')
       first.child.kill('SIGKILL')
       await first.exited
       const second = await worker({ ms: 10 })
-      await until(() => notes('end').length === 1, 'the second run', engine.again + 10_000)
+      await until(() => notes('end').length === 1, 'the second run', 14_000)
       expect(notes('begin').map(({ pid }) => pid)).toEqual([first.child.pid, second.child.pid])
       expect(notes('end')).toEqual([{ what: 'end', payload: 1, pid: second.child.pid }])
     }))
@@ -238,7 +165,7 @@ describe.concurrent.each(used)('$kind', (engine) => {
       cleanly(async (ends) => {
         const { queue, worker, notes } = await begin('away', ends)
         const one = await worker({ ms: 300, lingers: true })
-        await queue.publish(1, engine.options)
+        await queue.publish(1, engine.impatiently)
         await until(() => notes('begin').length === 1, 'the handler')
         await servers.get(engine.kind)!.kill()
         one.child.kill('SIGTERM')

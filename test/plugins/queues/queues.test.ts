@@ -550,35 +550,6 @@ describe('in memory, without a server', () => {
     expect(seen).toEqual([[1], [1]])
   })
 
-  test('exponential backoff doubles', async () => {
-    const queue = memoryQueue<number>(freshName('exponential'))
-    const times: number[] = []
-    await queue.subscribe(() => {
-      times.push(performance.now())
-      throw new Error('again')
-    })
-    await queue.publish(1, { attempts: 4, backoff: { type: 'exponential', delay: 40 } })
-    await queue.drained()
-    const gaps = times.slice(1).map((time, i) => time - times[i]!)
-    for (const [i, gap] of gaps.entries()) expect(gap).toBeGreaterThan(40 * 2 ** i - 5)
-  })
-
-  test.each([
-    [{ attempts: 0 }],
-    [{ attempts: 1.5 }],
-    [{ attempts: '3' }],
-    [{ delay: -1 }],
-    [{ backoff: { type: 'linear' } }],
-    [{ backoff: -5 }],
-    [{ retryLimit: 3 }],
-  ])('publish refuses %j', async (options) => {
-    const queue = memoryQueue<number>(freshName('wrong'))
-    await expect(queue.publish(1, options as object)).rejects.toMatchObject({
-      code: expect.stringMatching(/OptionError$/),
-    })
-    expect(await queue.counts()).toMatchObject({ waiting: 0 })
-  })
-
   test('subscribe refuses invalid arguments', async () => {
     const queue = memoryQueue<number>(freshName('wrong'))
     await expect(queue.subscribe('x' as never)).rejects.toMatchObject({ code: 'OptionError' })

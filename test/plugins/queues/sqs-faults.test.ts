@@ -1,44 +1,48 @@
 import {
   CreateQueueCommand,
   DeleteMessageBatchCommand,
-  GetQueueAttributesCommand,
   GetQueueUrlCommand,
-  type QueueAttributeName,
   SendMessageBatchCommand,
-  SQSClient,
+  type SQSClient,
 } from '@aws-sdk/client-sqs'
-import { defineQueueConfiguration, QueueService, RouteCollection, Server, type SqsConfig, sqsQueue } from 'framework'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { RouteCollection, Server, type SqsConfig, sqsQueue } from 'framework'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Entry, memoryLogger, pause } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { freshName, until } from '../../support/queues.ts'
-import { sqsCredentials, startSqs } from '../../support/sqs.ts'
+import { createSqsQueue, sqsClient, startSqs } from '../../support/sqs.ts'
 
-let server: OwnServer
+// Each test has a server of its own, so they run side by side: most of the time they wait.
+vi.setConfig({ maxConcurrency: 10 })
+
+let emulator: OwnServer
 let client: SQSClient
+const servers: Server[] = []
 beforeAll(async () => {
-  server = await startSqs()
-  const region = 'us-east-1'
-  client = new SQSClient({ region, endpoint: server.url, credentials: sqsCredentials, useQueueUrlAsEndpoint: false })
+  emulator = await startSqs()
+  client = sqsClient(emulator.url)
 })
-afterEach(() => QueueService.stop())
 afterAll(async () => {
+  await Promise.all(servers.map((server) => server.close()))
   client.destroy()
-  await server.stop()
+  await emulator.stop()
 })
 
-async function create(name: string, attributes: Partial<Record<QueueAttributeName, string>> = {}): Promise<string> {
-  const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }))
-  const asked = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] })
-  return (await client.send(asked)).Attributes!.QueueArn!
+async function serve(settings: SqsConfig = {}, log: Entry[] = []): Promise<Server> {
+  const server = new Server({
+    ...{ port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, logger: memoryLogger(log) },
+    router: new RouteCollection(),
+    background: { queues: { config: { sqs: { client, waitTimeSeconds: 1, ...settings } }, run: true } },
+  })
+  servers.push(server)
+  await server.listen()
+  return server
 }
 
-async function start(settings: SqsConfig = {}, given: object = client) {
-  defineQueueConfiguration({ sqs: { client: given, waitTimeSeconds: 1, ...settings } })
-  await QueueService.run()
+async function start(settings: SqsConfig = {}) {
   const name = freshName('faults')
-  await create(name)
-  return sqsQueue<unknown>(name)
+  await createSqsQueue(client, name)
+  return sqsQueue<unknown>(name).for(await serve(settings))
 }
 
 /** The client, with one kind of command answered otherwise. */
@@ -49,7 +53,7 @@ function faulty(intercept: (command: object, send: () => Promise<unknown>) => Pr
   }
 }
 
-test('a handler that takes longer than the visibility time-out keeps its message to itself', async () => {
+test.concurrent('a handler that takes longer than the visibility time-out keeps its message to itself', async () => {
   const queue = await start({ visibilityTimeout: 1 })
   const begun: number[] = []
   let done = 0
@@ -66,7 +70,7 @@ test('a handler that takes longer than the visibility time-out keeps its message
   expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0 })
 })
 
-test('a message that fails comes again with the next attempt, after retryDelay', async () => {
+test.concurrent('a message that fails comes again with the next attempt, after retryDelay', async () => {
   const queue = await start({ retryDelay: 1 })
   const times: [attempt: number, at: number][] = []
   await queue.subscribe((_payload, { attempt, attempts }) => {
@@ -80,7 +84,7 @@ test('a message that fails comes again with the next attempt, after retryDelay',
   expect(times[1]![1] - times[0]![1]).toBeGreaterThan(900)
 })
 
-test('a delete that fails is retried: the message does not come twice', async () => {
+test.concurrent('a delete that fails is retried: the message does not come twice', async () => {
   let failures = 0
   const flaky = faulty(async (command, send) => {
     if (command instanceof DeleteMessageBatchCommand && failures++ < 2) {
@@ -90,7 +94,7 @@ test('a delete that fails is retried: the message does not come twice', async ()
     }
     return send()
   })
-  const queue = await start({ visibilityTimeout: 2 }, flaky)
+  const queue = await start({ visibilityTimeout: 2, client: flaky })
   let ran = 0
   await queue.subscribe(() => void ran++, { concurrency: 5 })
   await queue.publishMany([1, 2, 3])
@@ -101,7 +105,7 @@ test('a delete that fails is retried: the message does not come twice', async ()
   expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0 })
 })
 
-test('a batch that SQS refuses in part rejects, and reports the published ones', async () => {
+test.concurrent('a batch that SQS refuses in part rejects, and reports the published ones', async () => {
   const choosy = faulty(async (command, send) => {
     if (!(command instanceof SendMessageBatchCommand)) return send()
     const entries = command.input.Entries ?? []
@@ -112,7 +116,7 @@ test('a batch that SQS refuses in part rejects, and reports the published ones',
       .map(({ Id }) => ({ Id, Code: 'KmsDisabled', Message: 'no key' }))
     return { ...answer, Failed }
   })
-  const queue = await start({}, choosy)
+  const queue = await start({ client: choosy })
   await expect(queue.publishMany([1, 2, 3])).rejects.toMatchObject({
     code: 'QueueBatchError',
     message: expect.stringContaining('1 of 3 messages'),
@@ -124,13 +128,13 @@ test('a batch that SQS refuses in part rejects, and reports the published ones',
   expect(seen.sort()).toEqual([1, 3])
 })
 
-test('large messages go in several batches; one that is too large is refused before anything is sent', async () => {
+test.concurrent('large messages go in several batches; one that is too large is refused before anything is sent', async () => {
   const lots: number[] = []
   const counting = faulty(async (command, send) => {
     if (command instanceof SendMessageBatchCommand) lots.push(command.input.Entries!.length)
     return send()
   })
-  const queue = await start({}, counting)
+  const queue = await start({ client: counting })
   const large = Array.from({ length: 5 }, (_, i) => `${i}${'ü'.repeat(150_000)}`)
   expect(await queue.publishMany(large)).toHaveLength(5)
   expect(lots).toEqual([3, 2])
@@ -145,11 +149,10 @@ test('large messages go in several batches; one that is too large is refused bef
   expect(lots).toEqual([3, 2])
 })
 
-test('the size limit of a message is that of its queue; attributes count', async () => {
-  await start()
+test.concurrent('the size limit of a message is that of its queue; attributes count', async () => {
   const name = freshName('small')
-  await create(name, { MaximumMessageSize: '1024' })
-  const queue = sqsQueue<string>(name)
+  await createSqsQueue(client, name, { MaximumMessageSize: '1024' })
+  const queue = sqsQueue<string>(name).for(await serve())
   await queue.publish('x'.repeat(1000))
   const attributes = { MessageAttributes: { unit: { DataType: 'String', StringValue: 'y'.repeat(50) } } }
   for (const [payload, options] of [['x'.repeat(1023)], ['x'.repeat(1000), attributes]] as const) {
@@ -160,59 +163,49 @@ test('the size limit of a message is that of its queue; attributes count', async
   }
 })
 
-test('a queue that is not there is named, in publish and in the log of its worker', async () => {
-  await start()
-  await expect(sqsQueue('never-made').publish(1)).rejects.toMatchObject({
+test.concurrent('a queue that is not there is named, in publish and in the log of its worker', async () => {
+  await expect(
+    sqsQueue('never-made')
+      .for(await serve())
+      .publish(1),
+  ).rejects.toMatchObject({
     code: 'QueueMissingError',
     message: expect.stringContaining('sqs.queueUrls'),
   })
 })
 
-test('a missing queue is reported once, and delays no other', async () => {
+test.concurrent('a missing queue is reported once, and delays no other', async () => {
   const entries: Entry[] = []
   const name = freshName('there')
-  await create(name)
+  await createSqsQueue(client, name)
+  const server = await serve({}, entries)
   const missing = sqsQueue<number>(freshName('missing'))
-  const queue = sqsQueue<number>(name)
+  const queue = sqsQueue<number>(name).for(server)
   const seen: number[] = []
-  const handles = [await missing.subscribe(() => {}), await queue.subscribe((i) => void seen.push(i))]
-  const server = new Server({
-    port: 0,
-    host: '127.0.0.1',
-    gracefulShutdown: false,
-    drainWindow: 0,
-    router: new RouteCollection(),
-    logger: memoryLogger(entries),
-    background: { queues: { config: { sqs: { client, waitTimeSeconds: 1 } }, run: true } },
-  })
-  await server.listen()
-  try {
-    // Longer than an engine must be well to count as back.
-    for (let i = 0; i < 15; i++) {
-      await queue.publish(i)
-      await pause(100)
-    }
-    await until(() => seen.length === 15, 'all')
-    const warnings = entries.filter(({ level }) => level === 'warn')
-    expect(warnings).toEqual([expect.objectContaining({ message: expect.stringContaining(missing.name) })])
-  } finally {
-    for (const handle of handles) await handle.unsubscribe()
-    await server.close()
+  await missing.for(server).subscribe(() => {})
+  await queue.subscribe((i) => void seen.push(i))
+  // Longer than an engine must be well to count as back.
+  for (let i = 0; i < 15; i++) {
+    await queue.publish(i)
+    await pause(100)
   }
+  await until(() => seen.length === 15, 'all')
+  const warnings = entries.filter(({ level }) => level === 'warn')
+  expect(warnings).toEqual([expect.objectContaining({ message: expect.stringContaining(missing.name) })])
 })
 
-test('an address that is given is not asked for', async () => {
+test.concurrent('an address that is given is not asked for', async () => {
   const name = freshName('known')
   const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: name }))
   const silent = faulty((command, send) => {
     if (command instanceof GetQueueUrlCommand) throw new Error('asked')
     return send()
   })
-  defineQueueConfiguration({ sqs: { client: silent, queueUrls: { mine: QueueUrl! } } })
-  await expect(sqsQueue('mine').publish(1)).resolves.toMatchObject({ id: expect.any(String) })
+  const server = await serve({ client: silent, queueUrls: { mine: QueueUrl! } })
+  await expect(sqsQueue('mine').for(server).publish(1)).resolves.toMatchObject({ id: expect.any(String) })
 })
 
-test('a body that is not JSON reaches the handler as text', async () => {
+test.concurrent('a body that is not JSON reaches the handler as text', async () => {
   const queue = await start()
   const { SendMessageCommand } = await import('@aws-sdk/client-sqs')
   const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: queue.name }))

@@ -1,10 +1,9 @@
-import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { queue, RouteCollection, Server } from 'framework'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { freshName, until } from '../../support/queues.ts'
-import { sqsCredentials, startSqs } from '../../support/sqs.ts'
+import { createSqsQueue, sqsClient, sqsSettings, startSqs } from '../../support/sqs.ts'
 
 // What only FIFO queues of SQS can have of the portable options.
 
@@ -18,19 +17,16 @@ afterAll(async () => {
   await sqs.stop()
 })
 
-const region = 'us-east-1'
-
 async function fifo(what: string) {
-  const client = new SQSClient({ region, endpoint: sqs.url, credentials: sqsCredentials, useQueueUrlAsEndpoint: false })
+  const client = sqsClient(sqs.url)
   const name = `${freshName(what)}.fifo`
-  const Attributes = { FifoQueue: 'true', ContentBasedDeduplication: 'true' }
-  await client.send(new CreateQueueCommand({ QueueName: name, Attributes }))
+  await createSqsQueue(client, name, { FifoQueue: 'true', ContentBasedDeduplication: 'true' })
   client.destroy()
   return queue<unknown>(name)
 }
 
 async function serve() {
-  const config = { sqs: { region, endpoint: sqs.url, credentials: sqsCredentials, waitTimeSeconds: 1 } }
+  const config = { sqs: { ...sqsSettings(sqs.url), waitTimeSeconds: 1 } }
   const server = new Server({
     ...{ port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, logger: memoryLogger() },
     router: new RouteCollection(),

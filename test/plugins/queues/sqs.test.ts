@@ -1,40 +1,8 @@
-import { CreateQueueCommand, GetQueueAttributesCommand, type QueueAttributeName, SQSClient } from '@aws-sdk/client-sqs'
-import { sqsQueue } from 'framework'
-import { describe } from 'vitest'
+import { describe, test } from 'vitest'
 import { testEngine } from '../../contracts/queue-engine.ts'
-import type { OwnServer } from '../../support/own-server.ts'
-import { sqsCredentials, startSqs } from '../../support/sqs.ts'
+import { serverOf, sqs } from '../../support/queue-engines.ts'
 
-describe('SQS', () => {
-  let sqs: OwnServer
-  let client: SQSClient
-
-  async function create(name: string, attributes: Partial<Record<QueueAttributeName, string>> = {}): Promise<string> {
-    const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }))
-    const asked = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] })
-    return (await client.send(asked)).Attributes!.QueueArn!
-  }
-
-  testEngine({
-    kind: 'sqs',
-    async start() {
-      sqs = await startSqs()
-      const region = 'us-east-1'
-      client = new SQSClient({ region, endpoint: sqs.url, credentials: sqsCredentials, useQueueUrlAsEndpoint: false })
-      return { sqs: { region, endpoint: sqs.url, credentials: sqsCredentials, waitTimeSeconds: 1 } }
-    },
-    async stop() {
-      client.destroy()
-      await sqs.stop()
-    },
-    queue: (name, options) => sqsQueue<unknown>(name, options),
-    async prepare(name, attempts) {
-      const deadLetterTargetArn = await create(`${name}-dead`)
-      await create(name, { RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: attempts }) })
-    },
-    attempts: () => ({}),
-    delay: (ms) => ({ DelaySeconds: Math.ceil(ms / 1000) }),
-    isOrdered: false,
-    shortest: 0,
-  })
+describe.skipIf(!sqs.isThere)(sqs.title, () => {
+  const { config, prepare } = serverOf(sqs)
+  testEngine(config, { ...sqs, test: test.concurrent, prepare })
 })
