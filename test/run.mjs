@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { checkCleanInstall } from './support/run/clean-install.mjs'
 import { stopAll, tool, tsc } from './support/run/process.mjs'
 import { provideRuntimes } from './support/run/runtimes.mjs'
-import { parseArguments, usage } from './support/run/selection.mjs'
+import { inTurns, parseArguments, usage } from './support/run/selection.mjs'
 import { provideServices } from './support/run/services.mjs'
 import { provideSite } from './support/run/site.mjs'
 import { finalLine, Summary } from './support/run/summary.mjs'
@@ -70,13 +70,19 @@ async function runStep(name, context) {
 
 /** @type {string[]} */
 let missingRuntimes = []
-for (const name of selection.steps) {
-  const outcome = await summary.step(name, () => runStep(name, { root, scratch, deadline, missingRuntimes }))
-  missingRuntimes = outcome.missingRuntimes ?? missingRuntimes
+for (const turn of inTurns(selection.steps)) {
+  const outcomes = await Promise.all(
+    turn.map((name) =>
+      summary.step(name, (print) => runStep(name, { root, scratch, deadline, missingRuntimes, print }), {
+        shows: name === 'tests',
+      }),
+    ),
+  )
+  missingRuntimes = outcomes.flatMap((outcome) => outcome.missingRuntimes ?? [])
 }
 
 rmSync(scratch, { recursive: true, force: true })
-summary.print()
+summary.print(selection.steps)
 const totals = summary.totals()
 console.log(finalLine(totals))
 process.exitCode = totals.failed > 0 || totals.passed === 0 ? 1 : 0

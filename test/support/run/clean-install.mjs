@@ -12,20 +12,17 @@ import { failed, passed } from './summary.mjs'
  * @param {import('./process.mjs').StepContext} context
  * @returns {Promise<import('./summary.mjs').Outcome>}
  */
-export async function checkCleanInstall({ root, scratch, deadline }) {
+export async function checkCleanInstall({ root, scratch, deadline, print }) {
   const jobs = [
     { from: root, name: 'package' },
     { from: join(root, 'test/runtimes'), name: 'test-runtimes' },
     { from: join(root, 'docs/site'), name: 'docs-site' },
   ]
-  let broken = 0
-  for (const { from, name } of jobs) {
-    const result = await installIn(join(scratch, name), from, deadline)
-    if (result === undefined) continue
-    broken++
-    console.log(`npm ci fails in an empty folder with package.json and package-lock.json of ${from}:\n${result}`)
-  }
-  return broken === 0 ? passed() : failed('npm ci refuses the lock file')
+  const results = await Promise.all(jobs.map(({ from, name }) => installIn(join(scratch, name), from, deadline)))
+  const broken = results.flatMap((output, i) => (output === undefined ? [] : [{ from: jobs[i]?.from, output }]))
+  for (const { from, output } of broken)
+    print(`npm ci fails in an empty folder with package.json and package-lock.json of ${from}:\n${output}`)
+  return broken.length === 0 ? passed() : failed('npm ci refuses the lock file')
 }
 
 /** @param {string} folder @param {string} from @param {number} deadline */

@@ -8,6 +8,7 @@ import { failed, passed } from './summary.mjs'
  * @property {string} scratch A folder that is removed when the run ends.
  * @property {number} deadline
  * @property {string[]} missingRuntimes
+ * @property {(text: string) => void} print Keeps output for the end of the step.
  *
  * @typedef {object} RunOptions
  * @property {string} cwd
@@ -127,13 +128,13 @@ export function npm(args, options) {
  * @param {string[]} args
  * @param {number} [limit]
  */
-export async function tool({ root, deadline }, script, args, limit = 180_000) {
+export async function tool({ root, deadline, print }, script, args, limit = 180_000) {
   const result = await run(process.execPath, [join(root, 'node_modules', script), ...args], {
     cwd: root,
     deadline: Math.min(deadline, Date.now() + limit),
   })
   if (result.code === 0) return passed()
-  console.log(result.output.trimEnd())
+  print(result.output.trimEnd())
   return failed(result.timedOut ? 'took too long' : `exit code ${result.code}`)
 }
 

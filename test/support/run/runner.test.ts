@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 interface Outcome {
   passed: number
@@ -15,9 +15,21 @@ async function load<T>(file: string): Promise<T> {
   return (await import(new URL(file, import.meta.url).href)) as T
 }
 
-const { finalLine } = await load<{ finalLine(totals: Outcome): string }>('./summary.mjs')
+interface Steps {
+  step(
+    name: string,
+    run: (print: (text: string) => void) => Promise<Outcome>,
+    options?: { shows?: boolean },
+  ): Promise<Outcome>
+  print(order: string[]): void
+}
+
+const { finalLine, Summary } = await load<{ finalLine(totals: Outcome): string; Summary: new () => Steps }>(
+  './summary.mjs',
+)
 const { countReport } = await load<{ countReport(report: object, code: number, root: string): Outcome }>('./tools.mjs')
-const { parseArguments } = await load<{
+const { parseArguments, inTurns } = await load<{
+  inTurns(steps: string[]): string[][]
   parseArguments(argv: string[]): { steps: string[]; vitest: string[]; seed: number; long: boolean }
 }>('./selection.mjs')
 const { isInstalled } = await load<{ isInstalled(folder: string): boolean }>('./runtimes.mjs')
@@ -25,6 +37,48 @@ const { isInstalled } = await load<{ isInstalled(folder: string): boolean }>('./
 test('the last line names what was skipped only when something was', () => {
   expect(finalLine({ passed: 3, failed: 0, skipped: 0 })).toBe('3 passed, 0 failed')
   expect(finalLine({ passed: 0, failed: 1, skipped: 2 })).toBe('0 passed, 1 failed, 2 skipped')
+})
+
+test('steps run side by side: the output of each is whole, and comes after that of a step that shows its own', async () => {
+  const lines: string[] = []
+  vi.spyOn(console, 'log').mockImplementation((line = '') => void lines.push(...String(line).trim().split('\n')))
+  onTestFinished(() => void vi.restoreAllMocks())
+  const summary = new Summary()
+  const ok = { passed: 1, failed: 0, skipped: 0 }
+  const ends: (() => void)[] = []
+  const ended = () => new Promise<void>((resolve) => ends.push(resolve))
+  const steps = [
+    summary.step('types', async (print) => {
+      print('a.ts')
+      await ended()
+      print('b.ts')
+      return { ...ok, passed: 0, failed: 1 }
+    }),
+    summary.step('lint', () => Promise.reject(new Error('no such tool'))),
+    summary.step('tests', () => ended().then(() => ok), { shows: true }),
+  ]
+  await steps[1]
+  ends[0]!()
+  await steps[0]
+  expect(lines).toEqual(['▶ types', '▶ lint', '▶ tests'])
+  ends[1]!()
+  await Promise.all(steps)
+  const said = lines.slice(3).filter((line) => !line.startsWith('    at '))
+  expect(said.map((line) => line.replace(/[\d.]+ s/, 'n s'))).toEqual([
+    '✗ lint (n s) no such tool',
+    'Error: no such tool',
+    ...['✗ types (n s)', 'a.ts', 'b.ts'],
+    '✓ tests (n s)',
+  ])
+  lines.length = 0
+  summary.print(['types', 'lint', 'tests'])
+  expect(lines.map((line) => line.split(/ +/).slice(0, 2).join(' '))).toEqual([
+    '',
+    '✗ types',
+    '✗ lint',
+    '✓ tests',
+    expect.stringMatching(/^total /),
+  ])
 })
 
 describe('the count of the tests', () => {
@@ -59,7 +113,7 @@ describe('the count of the tests', () => {
 describe('the choice of parts', () => {
   test('is everything unless something is named', () => {
     expect(parseArguments([])).toMatchObject({
-      steps: ['runtimes', 'services', 'build', 'types', 'lint', 'install', 'site', 'tests'],
+      steps: ['runtimes', 'services', 'build', 'site', 'types', 'lint', 'install', 'tests'],
       vitest: [],
     })
   })
@@ -73,6 +127,14 @@ describe('the choice of parts', () => {
       steps: ['types', 'lint', 'tests'],
       vitest: ['test/types/'],
     })
+  })
+
+  test('runs what the tests need first, and the other checks beside the tests', () => {
+    expect(inTurns(parseArguments([]).steps)).toEqual([
+      ['runtimes', 'services', 'build', 'site'],
+      ['types', 'lint', 'install', 'tests'],
+    ])
+    expect(inTurns(['lint'])).toEqual([[], ['lint']])
   })
 
   test('leaves the other groups out of the unit tests', () => {

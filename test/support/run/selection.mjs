@@ -15,8 +15,17 @@ import { globSync } from 'tinyglobby'
  * @property {string[]} files File filters of vitest.
  */
 
-/** The order matters: what fails early is cheap, and the tests need the build and the runtimes. */
-const order = ['runtimes', 'services', 'build', 'types', 'lint', 'install', 'site', 'tests']
+/** The steps, as the table at the end lists them. */
+const order = ['runtimes', 'services', 'build', 'site', 'types', 'lint', 'install', 'tests']
+
+/** What the tests need. */
+const preparation = ['runtimes', 'services', 'build', 'site']
+
+/** The steps that run first, side by side, and those that run side by side after them. @param {string[]} steps */
+export function inTurns(steps) {
+  const isFirst = (/** @type {string} */ name) => preparation.includes(name)
+  return [steps.filter(isFirst), steps.filter((name) => !isFirst(name))]
+}
 
 /**
  * Slow or special groups; `unit` is whatever none of them claims.

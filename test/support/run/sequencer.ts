@@ -13,7 +13,10 @@ const longest = [
   'test/conformance/websocket.test.ts',
 ]
 
-/** The files in a random order, which the same seed repeats, but for the longest, which begin. */
+/**
+ * The files in a random order, which the same seed repeats. The longest begin, and those that share processes come last, in succession: vitest
+ * ends a shared process as soon as the next file in the order does not share it.
+ */
 export class RandomOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const random = numbers(this.ctx.config.sequence.seed)
@@ -22,7 +25,9 @@ export class RandomOrder extends BaseSequencer {
       .sort((a, b) => a.at - b.at)
       .map(({ file }) => file)
     const isLong = ({ moduleId }: TestSpecification) => longest.some((path) => moduleId.endsWith(`/${path}`))
-    return [...mixed.filter(isLong), ...mixed.filter((file) => !isLong(file))]
+    const isSharing = ({ project }: TestSpecification) => !project.config.isolate
+    const inOrder = (some: TestSpecification[]) => [...some.filter(isLong), ...some.filter((file) => !isLong(file))]
+    return [...inOrder(mixed.filter((file) => !isSharing(file))), ...inOrder(mixed.filter(isSharing))]
   }
 }
 

@@ -52,7 +52,7 @@ const policy = '/usr/sbin/policy-rc.d'
  * @param {import('./process.mjs').StepContext} context
  * @returns {Promise<import('./summary.mjs').Outcome>}
  */
-export async function provideServices({ root, deadline }) {
+export async function provideServices({ root, deadline, print }) {
   const limit = Math.min(deadline, Date.now() + 240_000)
   let missing = await absent(root, limit)
   let reason = 'Install them, or run the tests as root on Debian, where the run installs them itself.'
@@ -68,7 +68,7 @@ export async function provideServices({ root, deadline }) {
   missing = missing.filter((service) => !isServed(service))
   if (missing.length === 0) return passed(services.map(({ command }) => command).join(', '))
 
-  announce(missing, reason)
+  print(announcement(missing, reason))
   const note = `not available: ${missing.map(({ command }) => command).join(', ')}`
   return isContinuousIntegration() ? failed(note) : { passed: 0, failed: 0, skipped: 1, note }
 }
@@ -107,11 +107,11 @@ async function install(packages, cwd, deadline) {
 }
 
 /** @param {Service[]} missing @param {string} reason */
-function announce(missing, reason) {
+function announcement(missing, reason) {
   const line = '!'.repeat(100)
   const what = missing.map(({ command, tests, second, without }) => {
     const lost = second !== undefined && secondChoice(second) !== undefined ? without : tests
     return `!! NOT TESTED: ${lost} (${command} is not installed).`
   })
-  console.log(`\n${line}\n${what.join('\n')}\n!! With CI=true this is a failure.\n${line}\n${reason}`)
+  return `\n${line}\n${what.join('\n')}\n!! With CI=true this is a failure.\n${line}\n${reason}`
 }

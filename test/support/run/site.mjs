@@ -18,15 +18,19 @@ export async function provideSite(context) {
       cwd: folder,
       deadline: Math.min(context.deadline, Date.now() + 120_000),
     })
-    if (result.code !== 0) return announce(result.output.trim())
+    if (result.code !== 0) return announce(context, result.output.trim())
   }
   return tsc(context, 'docs/site')
 }
 
-/** @param {string} reason @returns {import('./summary.mjs').Outcome} */
-function announce(reason) {
+/**
+ * @param {import('./process.mjs').StepContext} context
+ * @param {string} reason
+ * @returns {import('./summary.mjs').Outcome}
+ */
+function announce({ print }, reason) {
   const line = '!'.repeat(100)
-  console.log(`
+  print(`
 ${line}
 !! NOT TESTED: the documentation site. What builds it cannot be installed into docs/site.
 !! With CI=true this is a failure.
