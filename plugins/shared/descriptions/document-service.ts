@@ -1,6 +1,11 @@
 import type { Context, Kernel, Request, Response, RouteOptions } from '../../../kernel/index.ts'
 import { entityTag, isKnown } from '../http/validators.ts'
 
+/** Members named `x-…`, which the formats leave to their users. */
+export interface Extensible {
+  readonly [extension: `x-${string}`]: unknown
+}
+
 /** A document as a string to send, with the tag that distinguishes it from others. */
 export interface Written {
   readonly text: string
