@@ -1,4 +1,14 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { readRegularFileSync } from '../plugins/shared/files/read-file.ts'
 import { safely } from '../plugins/shared/values/safely.ts'
@@ -14,12 +24,37 @@ export function textOf(file: string): string | undefined {
   }
 }
 
-/** Writes a file next to its place and then renames it, so that half of it is never read; its folder may be missing. */
-export function replaceText(file: string, text: string): void {
-  const half = `${file}.${process.pid}.tmp`
+/** Writes a new file, with its mode from the first moment, so that no one can read a secret before the mode is set. */
+export function writeNew(
+  file: string,
+  text: string | Uint8Array,
+  mode: number | undefined,
+  opened: (descriptor: number) => void,
+): void {
+  const descriptor = openSync(file, 'wx', mode)
   try {
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(half, text)
+    opened(descriptor)
+    // The umask has removed bits from the mode.
+    if (mode !== undefined) fchmodSync(descriptor, mode & 0o777)
+    writeFileSync(descriptor, text)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/**
+ * Replaces a file atomically: no one reads half of it, or a secret with the previous permissions. If the file is missing, it is created,
+ * with its folder.
+ */
+export function replaceFile(file: string, text: string | Uint8Array, mode?: number): void {
+  const before = statSync(file, { throwIfNoEntry: false })
+  if (before === undefined) mkdirSync(dirname(file), { recursive: true })
+  const half = `${file}.${process.pid}-${Date.now()}.tmp`
+  try {
+    writeNew(half, text, mode ?? before?.mode, (descriptor) => {
+      // Root keeps the owner of the file.
+      if (before !== undefined && process.getuid?.() === 0) fchownSync(descriptor, before.uid, before.gid)
+    })
     renameSync(half, file)
   } catch (error) {
     safely(() => rmSync(half, { force: true }))

@@ -53,11 +53,18 @@ export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
                 ? Registration
                 : Plugins[Key] extends object
                   ? // Without the other forms, so that the compiler can suggest the intended name.
-                    CatalogOptions<Key>
+                    CatalogOptions<Key> & DefaultAmong<Plugins[Key]>
                   : CatalogValue<Key>
               : CheckedFreeValue<Key, Plugins[Key]>
           }
         : PluginsOption
+
+/** A default is the name of one of the given providers, or a `string` that is known only at run time. */
+type DefaultAmong<Given> = Given extends { readonly providers: infer Providers; readonly defaultProvider: infer Name }
+  ? string extends Name
+    ? unknown
+    : { readonly defaultProvider: keyof Providers & string }
+  : unknown
 
 type FreeValue = Registration | PluginFactory<undefined, object> | false
 

@@ -12,7 +12,7 @@ import type { ApiDocument } from '../sdk/document.ts'
 import { fetchDescriptions } from '../sdk/fetch-descriptions.ts'
 import { generateClient, isGenerated, wordsOf } from '../sdk/generate.ts'
 import { type MessageDocument, socketsOf } from '../sdk/messages.ts'
-import { replaceText, textOf } from '../text-file.ts'
+import { replaceFile, textOf } from '../text-file.ts'
 
 export const generateSdk = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening, and writes one TypeScript file
@@ -175,7 +175,7 @@ function write(out: string, before: string | undefined, client: string, force: b
   }
   try {
     // The target of a link is replaced, not the link.
-    replaceText(before === undefined ? resolve(out) : realpathSync(out), client)
+    replaceFile(before === undefined ? resolve(out) : realpathSync(out), client)
   } catch (error) {
     throw new CommandFailure(`${out} cannot be written: ${(error as Error).message}`, error)
   }

@@ -1,9 +1,7 @@
 import { realpathSync } from 'node:fs'
-import { join, relative, sep } from 'node:path'
+import { relative, sep } from 'node:path'
 import type { DoctorFinding } from '../../plugins/shared/doctor/check.ts'
-import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
-import { safely } from '../../plugins/shared/values/safely.ts'
-import type { ProjectCheck, ProjectView } from './view.ts'
+import { type ProjectCheck, type ProjectView, textIn } from './view.ts'
 
 /** The folders that the plugins use: those that static serves, and those of storages on disk. */
 const foldersOf = ({ server }: ProjectView) =>
@@ -25,12 +23,10 @@ const foldersOf = ({ server }: ProjectView) =>
     )
   })
 
-const longest = 1_000_000
-
 /** The instructions of the image that runs, which is the last one; `undefined` without a Dockerfile. */
 function runningImage(folder: string): readonly string[] | undefined {
-  const text = safely(() => readRegularFileSync(join(folder, 'Dockerfile'), longest).toString('utf8'))
-  if (text === undefined) return undefined
+  const text = textIn(folder, 'Dockerfile')
+  if (text === '') return undefined
   const lines = text.replace(/^\s*#.*\n/gm, '').replace(/\\\r?\n/g, ' ')
   const stage = lines.split(/^\s*FROM\s/im).at(-1)!
   return stage.split('\n').map((line) => line.trim())

@@ -4,18 +4,8 @@ import { parse } from 'dotenv'
 import type { DoctorFinding } from '../../plugins/shared/doctor/check.ts'
 import { envForEveryone } from '../../plugins/shared/doctor/secrets.ts'
 import { git } from '../../plugins/shared/environment/git.ts'
-import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
-import { safely } from '../../plugins/shared/values/safely.ts'
 import { inRepository } from '../project/project.ts'
-import type { ProjectCheck } from './view.ts'
-
-/** The largest file, in bytes, that may have secrets; a larger one was not written by a person. */
-const longest = 1_000_000
-
-const textOf = (folder: string, file: string) => {
-  // Deleted, but still known to git.
-  return safely(() => readRegularFileSync(join(folder, file), longest).toString('utf8'), '')
-}
+import { type ProjectCheck, textIn } from './view.ts'
 
 const secretName = /SECRET|PASSWORD|PASSWD|PASSPHRASE|TOKEN|CREDENTIAL|PRIVATE|(^|_)(API)?_?KEY$/i
 /** Names of public keys, and of settings about a secret, such as TOKEN_TTL=3600. */
@@ -75,7 +65,7 @@ export const repositoryChecks: readonly ProjectCheck[] = [
       return files
         .filter((file) => isEnv(file) && !forTests.test(file))
         .flatMap((file): DoctorFinding[] => {
-          const secrets = secretsIn(textOf(folder, file))
+          const secrets = secretsIn(textIn(folder, file))
           if (secrets.length > 0)
             return [{ problem: `${file} is in the repository, with ${secrets.join(', ')}`, remedy: remedy(file) }]
           // It is unknown whether the settings of another package have secrets.
@@ -110,7 +100,7 @@ export const repositoryChecks: readonly ProjectCheck[] = [
     find: ({ folder }) =>
       git(['ls-files', '-z', '--', '*.pem', '*.key', '*.p8'], { folder })
         .lines.filter((file) => !forTests.test(file))
-        .filter((file) => /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(textOf(folder, file)))
+        .filter((file) => /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(textIn(folder, file)))
         .map((file) => ({ problem: `the private key ${file} is in the repository`, remedy: remedy(file) })),
   },
 ]

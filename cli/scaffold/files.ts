@@ -1,26 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fchownSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { above, isInside } from '../project/project.ts'
 import { onOff } from '../run/own-command.ts'
-import { textOf } from '../text-file.ts'
+import { replaceFile, textOf, writeNew } from '../text-file.ts'
 
 /** A file that a command wants to write. */
 export interface ScaffoldFile {
@@ -116,12 +101,12 @@ function writeAll(root: string, files: readonly Planned[]): void {
       }
       if (action === 'created') {
         // A file that was created in the meantime is not overwritten, either: the undo is for files that were created here.
-        write(file, text, mode, () => undo.unshift(() => rmSync(file)))
+        writeNew(file, text, mode, () => undo.unshift(() => rmSync(file)))
       } else {
         const before = readRegularFileSync(file)
         const { mode: modeBefore } = statSync(file)
-        replace(file, text, mode)
-        undo.unshift(() => replace(file, before, modeBefore))
+        replaceFile(file, text, mode)
+        undo.unshift(() => replaceFile(file, before, modeBefore))
       }
     }
   } catch (error) {
@@ -146,39 +131,6 @@ function makeFolder(folder: string, mode: number | undefined): boolean {
     return true
   } catch (error) {
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return false
-    throw error
-  }
-}
-
-/** Writes a new file, with its mode from the first moment, so that no one can read a secret before the mode is set. */
-function write(
-  file: string,
-  text: string | Uint8Array,
-  mode: number | undefined,
-  opened: (descriptor: number) => void,
-): void {
-  const descriptor = openSync(file, 'wx', mode)
-  try {
-    opened(descriptor)
-    // The umask has removed bits from the mode.
-    if (mode !== undefined) fchmodSync(descriptor, mode & 0o777)
-    writeFileSync(descriptor, text)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-/** Replaces a file atomically: no one reads half of it, or a secret with the previous permissions. */
-function replace(file: string, text: string | Uint8Array, mode?: number): void {
-  const { uid, gid, mode: modeBefore } = statSync(file)
-  const half = `${file}.${randomUUID()}.tmp`
-  try {
-    // Root keeps the owner of the file.
-    const keepOwner = (descriptor: number) => process.getuid?.() === 0 && fchownSync(descriptor, uid, gid)
-    write(half, text, mode ?? modeBefore, keepOwner)
-    renameSync(half, file)
-  } catch (error) {
-    rmSync(half, { force: true })
     throw error
   }
 }

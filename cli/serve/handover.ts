@@ -1,4 +1,5 @@
 import { type HandedOver, setHandover } from '../../plugins/shared/environment/handover.ts'
+import { madeIn } from '../../plugins/shared/values/memoize.ts'
 import type { Kept, News, StoreContents } from './protocol.ts'
 
 /**
@@ -34,8 +35,7 @@ export function makeKeptStores() {
   const stores = new Map<string, Map<string, { readonly text: string; readonly until: number }>>()
   return {
     take({ store, id, text, until }: Kept): void {
-      const entries = stores.get(store) ?? new Map()
-      stores.set(store, entries)
+      const entries = madeIn(stores, store, () => new Map())
       if (text === undefined || until === undefined) entries.delete(id)
       else entries.set(id, { text, until })
     },

@@ -7,7 +7,7 @@ import { commandFolders, findEntry } from '../application/load.ts'
 import type { CommandFailure } from '../failure.ts'
 import { packageFolder } from '../package.ts'
 import { namedRoot, type Root, readContent, rootsOf } from '../project/sources.ts'
-import { replaceText } from '../text-file.ts'
+import { replaceFile } from '../text-file.ts'
 
 /** A command of an application in a list. */
 export interface Listed {
@@ -80,5 +80,5 @@ function readKept(state: string): ListedCommands | undefined {
 /** Writes the cache. If it cannot be written, the next call takes as long as this one. */
 function keep(kept: ListedCommands & { readonly state: string }): void {
   if (statSync('node_modules', { throwIfNoEntry: false })?.isDirectory() !== true) return
-  safely(() => replaceText(file, JSON.stringify(kept)))
+  safely(() => replaceFile(file, JSON.stringify(kept)))
 }

@@ -1,5 +1,5 @@
-import { announcePluginData, defineErrors, definePlugin } from '../../kernel/index.ts'
-import { DocumentService, documentRoutes } from '../shared/descriptions/document-service.ts'
+import { announcePluginData, defineErrors, definePlugin, type Kernel } from '../../kernel/index.ts'
+import { DocumentService } from '../shared/descriptions/document-service.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { publicPageCheck, warnOfPublicPage } from '../shared/doctor/public-page.ts'
 import { asyncapiOptions, unguarded } from './options.ts'
@@ -35,20 +35,12 @@ export const asyncapi = definePlugin({
       import('./document/describe.ts'),
       import('./document/contributions.ts'),
     ])
-    const service = ctx.services.get('asyncapi')
-    service.start(
-      ctx.server,
-      {
-        state: (server) => [server.listing, ...partsOf(contributionsOf(server))],
-        describe: (server) => describeContributions(server, contributionsOf(server), description),
-      },
-      ctx.log,
-    )
+    const describing = {
+      state: (server: Kernel) => [server.listing, ...partsOf(contributionsOf(server))],
+      describe: (server: Kernel) => describeContributions(server, contributionsOf(server), description),
+    }
+    ctx.services.get('asyncapi').serve(ctx, describing, `${path}.`, routeOptions)
     ctx.onReady(() => checkFragments(ctx.server.listing.plugins))
-
-    const { json, yaml } = documentRoutes(service)
-    ctx.get(`${path}.json`, routeOptions, json)
-    ctx.get(`${path}.yaml`, routeOptions, yaml)
     announcePage(ctx.server, 'Message description', `${ctx.prefix}${path}.json`)
   },
 })

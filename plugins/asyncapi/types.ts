@@ -1,47 +1,22 @@
 import type { Kernel } from '../../kernel/index.ts'
-import type { DescribedRoute } from '../openapi/index.ts'
-import type { DocumentService } from '../shared/descriptions/document-service.ts'
+import type { DescribedRoute, OpenApiInfo, OpenApiReference, OpenApiTag } from '../openapi/index.ts'
+import type { DocumentService, Extensible } from '../shared/descriptions/document-service.ts'
 import type { SecurityRequirement } from '../shared/descriptions/security.ts'
-
-/** Members named `x-…`, which AsyncAPI reserves for extensions by its users. */
-interface Extensible {
-  readonly [extension: `x-${string}`]: unknown
-}
 
 /** A JSON Schema of draft 7, of which AsyncAPI's schemas are a superset; references point to `#/components/schemas/…`. */
 export type AsyncApiSchema = boolean | { readonly [keyword: string]: unknown }
 
 /** A reference to another place in the document (AsyncAPI 3.0.0, «Reference Object»). */
-export interface AsyncApiReference {
-  /** A JSON pointer: `#/channels/orders`. */
-  readonly $ref: string
-}
+export type AsyncApiReference = OpenApiReference
 
 /** The name of the application, and who is responsible for it (AsyncAPI 3.0.0, «Info Object»). */
-export interface AsyncApiInfo extends Extensible {
-  /** The name of the application. */
-  title: string
-  /** The version of the application's interface, not of AsyncAPI. */
-  version: string
-  /** A description of the application, in Markdown. */
-  description?: string
-  /** The URL of the terms of service. */
-  termsOfService?: string
-  /** The contact for questions: `name`, `url` of a page, `email`. */
-  contact?: { name?: string; url?: string; email?: string }
+export interface AsyncApiInfo extends Omit<OpenApiInfo, 'summary' | 'license'> {
   /** The `name` of the licence and the `url` of its text. */
   license?: { name: string; url?: string }
 }
 
 /** A word by which documentation pages group channels and operations (AsyncAPI 3.0.0, «Tag Object»). */
-export interface AsyncApiTag extends Extensible {
-  /** The word. */
-  name: string
-  /** The meaning of the word, in Markdown. */
-  description?: string
-  /** A link to further information: `url` and `description`. */
-  externalDocs?: { url: string; description?: string }
-}
+export type AsyncApiTag = OpenApiTag
 
 /** Where messages are exchanged (AsyncAPI 3.0.0, «Server Object»). */
 export interface AsyncApiServer extends Extensible {
@@ -184,19 +159,10 @@ export interface AsyncApiExchange {
 }
 
 /** A channel that is not a route: a topic, a queue, a room. */
-export interface AsyncApiChannel extends AsyncApiExchange {
-  /** The address, with its parameters in braces: `sensors/{room}/temperature`. */
-  readonly address: string
-  /** The name of the channel on documentation pages. */
-  readonly title?: string
-  /** The purpose of the channel, in a few words. */
-  readonly summary?: string
-  /** The purpose of the channel at length, in Markdown. */
-  readonly description?: string
-  /** Descriptions of the parameters of the address. */
-  readonly parameters?: { readonly [name: string]: { readonly description?: string; readonly enum?: string[] } }
-  readonly [extension: `x-${string}`]: unknown
-}
+export interface AsyncApiChannel
+  extends AsyncApiExchange,
+    Pick<AsyncApiChannelObject, 'address' | 'title' | 'summary' | 'description' | 'parameters'>,
+    Extensible {}
 
 /** Data that a plugin adds to the description of messages. */
 export interface AsyncApiFragment {

@@ -1,4 +1,5 @@
 import { clock } from '../../kernel/index.ts'
+import { deferred } from '../shared/values/promises.ts'
 
 /** One response, or one piece of data, that is being computed in this process. */
 export interface Flight<Landed> {
@@ -22,10 +23,7 @@ export class Flights<Landed> {
   }
 
   start(key: string, tags: readonly string[]): Flight<Landed> {
-    let settle!: (result: Landed | undefined) => void
-    const landed = new Promise<Landed | undefined>((resolve) => {
-      settle = resolve
-    })
+    const { promise: landed, resolve } = deferred<Landed | undefined>()
     const flight: Flight<Landed> = {
       key,
       tags,
@@ -33,7 +31,7 @@ export class Flights<Landed> {
       landed,
       land: (result) => {
         if (this.#flying.get(key) === flight) this.#flying.delete(key)
-        settle(result)
+        resolve(result)
       },
     }
     this.#flying.set(key, flight)

@@ -1,6 +1,6 @@
 import { OptionError, quoted } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
-import { type Check, checkOf, isSchema, type Mode, passed } from '../shared/schema/check.ts'
+import { type Check, isSchema, type Mode, passed, usableCheckOf } from '../shared/schema/check.ts'
 import type { InputOf } from '../shared/schema/from-schema.ts'
 import { defined } from '../shared/values/json.ts'
 import { jsonText } from '../shared/values/json-text.ts'
@@ -241,12 +241,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
   /** @internal The check of the channel's messages; without a schema, all are valid. @throws ChannelSchemaError */
   check(mode: Mode): Check {
     if (this.schema === undefined) return (value) => ({ ok: true, value })
-    try {
-      return checkOf(this.schema, mode)
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      throw Object.assign(ChannelSchemaError(this.name, why), { cause: error })
-    }
+    return usableCheckOf(this.schema, mode, (why) => ChannelSchemaError(this.name, why))
   }
 
   async #send(name: string, entry: Parameters<Hub['send']>[1], of: Hubs | undefined): Promise<string> {

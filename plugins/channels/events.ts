@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { BadRequestError, clock, type Request, type Response, type Timer } from '../../kernel/index.ts'
+import { BadRequestError, type Request, type Response } from '../../kernel/index.ts'
+import { EventStream } from '../shared/http/event-stream.ts'
 import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import { TooManyChannelsError } from './errors.ts'
 import type { Frame } from './frames.ts'
@@ -51,24 +52,20 @@ export function eventStreams(hub: Hub, enter: (req: Request) => () => void, sett
       )
       open.add(client)
       // Calls back immediately if the client has already gone.
-      req.raw.onSettled(() => client.end())
+      req.raw.onSettled(() => client.stream.end())
       try {
         for (const [i, { channel, name }] of found.entries())
           await hub.join(client, channel, name, { after: seen?.[i] })
       } catch (error) {
-        client.end()
+        client.stream.end()
         throw error
       }
-      if (req.server.closing.aborted) client.end()
-      res.setHeader('content-type', 'text/event-stream; charset=utf-8')
-      res.setHeader('cache-control', 'no-cache, no-store')
-      // nginx would hold events back until its buffer is full.
-      res.setHeader('x-accel-buffering', 'no')
-      return res.stream(client.stream)
+      if (req.server.closing.aborted) client.stream.end()
+      return client.stream.respond(res)
     },
     /** Ends all streams: their clients reconnect, to another instance, with the id of their last event. */
     endAll(): void {
-      for (const client of open) client.end()
+      for (const client of open) client.stream.end()
     },
   }
 }
@@ -86,16 +83,13 @@ function lastSeen(header: string | undefined, channels: number): readonly (strin
 class EventClient implements JoinedClient {
   readonly client: ChannelClient
   readonly members = new Map<string, Member>()
-  readonly stream: ReadableStream<Uint8Array>
+  readonly stream: EventStream
   /**
    * The id of the last message of each channel, in the order of the query: a client sends back one id for all channels. It starts with
    * the ids that the client sent: the first message of one channel must not erase the place in another.
    */
   readonly #seen: Map<string, string>
   readonly #maxBuffered: number
-  readonly #timer: Timer
-  readonly #onEnd: () => void
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
 
   constructor(
     client: ChannelClient,
@@ -106,60 +100,23 @@ class EventClient implements JoinedClient {
     this.client = client
     this.#seen = seen
     this.#maxBuffered = maxBuffered
-    this.#onEnd = onEnd
-    this.stream = new ReadableStream(
-      {
-        start: (controller) => {
-          this.#controller = controller
-        },
-        cancel: () => this.#ended(),
-      },
-      { highWaterMark: 0, size: (chunk) => chunk!.byteLength },
-    )
-    this.#write(`retry: ${retryMs()}\n\n`)
-    this.#timer = clock.setInterval(() => this.#write(':\n\n'), keepAlive)
-    this.#timer.unref()
+    this.stream = new EventStream(`retry: ${retryMs()}\n\n`, keepAlive, onEnd)
   }
 
   get isHere(): boolean {
-    return this.#controller !== undefined
+    return this.stream.isOpen
   }
 
   send(name: string, frame: Frame): void {
     const id = frame.id ?? frame.start
     if (id !== undefined && this.#seen.has(name)) this.#seen.set(name, id)
-    this.#write(`${id === undefined ? '' : `id: ${[...this.#seen.values()].join(',')}\n`}${frame.event}\n`)
+    // The client reconnects with the id of the last event that it has read. A regular end would keep what waits for as long as it does not read.
+    if (this.stream.waiting > this.#maxBuffered) this.stream.end(new Error('the client does not read its events'))
+    else this.stream.write(`${id === undefined ? '' : `id: ${[...this.#seen.values()].join(',')}\n`}${frame.event}\n`)
   }
 
   /** Ends the stream once the client was removed from its last channel; before that, an event about the removal is enough. */
   dropped(): void {
-    if (this.members.size === 0) this.end()
-  }
-
-  #write(text: string): void {
-    const controller = this.#controller
-    if (controller === undefined) return
-    // The client reconnects with the id of the last event that it has read.
-    if (-(controller.desiredSize ?? 0) > this.#maxBuffered) {
-      this.#ended()
-      // An error drops the waiting bytes with the connection: a regular end would keep them for as long as the client does not read.
-      controller.error(new Error('the client does not read its events'))
-    } else controller.enqueue(encoder.encode(text))
-  }
-
-  end(): void {
-    const controller = this.#controller
-    if (controller === undefined) return
-    this.#ended()
-    controller.close()
-  }
-
-  #ended(): void {
-    if (this.#controller === undefined) return
-    this.#controller = undefined
-    clock.clear(this.#timer)
-    this.#onEnd()
+    if (this.members.size === 0) this.stream.end()
   }
 }
-
-const encoder = new TextEncoder()

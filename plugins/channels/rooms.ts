@@ -1,4 +1,5 @@
 import { clock, type Logger, systemClock } from '../../kernel/index.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import type { Bus, BusEvents, Entry, Present } from './buses/contract.ts'
 import { type Member, Room, type RoomEvents } from './room.ts'
 
@@ -43,12 +44,10 @@ export class Rooms implements BusEvents {
   /** Lets a member in as waiting: messages that arrive are kept for it until it is admitted. */
   async enter(member: Member): Promise<Room> {
     const { name } = member
-    let room = this.#rooms.get(name)
-    if (room === undefined) {
-      room = new Room(name, { ...this.#around, catchUp: (one) => void this.#catchUp(one) })
-      this.#rooms.set(name, room)
+    const room = madeIn(this.#rooms, name, () => {
       this.#counts.channels++
-    }
+      return new Room(name, { ...this.#around, catchUp: (one) => void this.#catchUp(one) })
+    })
     room.members.add(member)
     this.#counts.members++
     room.opening ??= this.#open(room)

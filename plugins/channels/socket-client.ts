@@ -1,3 +1,4 @@
+import { madeIn } from '../shared/values/memoize.ts'
 import type { Socket } from '../websocket/index.ts'
 import { placeBefore } from './buses/contract.ts'
 import type { ChannelClient } from './declared.ts'
@@ -31,16 +32,12 @@ const clients = new WeakMap<Owner, WeakMap<JoinableSocket, SocketClient>>()
 
 /** Returns the client of a websocket, which is created when the websocket joins its first channel. */
 export function clientOf(socket: JoinableSocket, hub: Owner): JoinedClient {
-  const all = clients.get(hub) ?? new WeakMap<JoinableSocket, SocketClient>()
-  clients.set(hub, all)
-  let client = all.get(socket)
-  if (client === undefined) {
-    const made = new SocketClient(socket)
-    client = made
-    all.set(socket, made)
-    ;(socket as OwnSocket).whenOver(() => hub.leaveAll(made))
-  }
-  return client
+  const all = madeIn(clients, hub, () => new WeakMap<JoinableSocket, SocketClient>())
+  return madeIn(all, socket, () => {
+    const client = new SocketClient(socket)
+    ;(socket as OwnSocket).whenOver(() => hub.leaveAll(client))
+    return client
+  })
 }
 
 class SocketClient implements JoinedClient {

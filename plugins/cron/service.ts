@@ -103,12 +103,7 @@ export class CronService {
   mount(server: object, logger: Logger): void {
     this.#logger = logger
     this.#server = server
-    const unmount = servers.mount(server, this.#runner)
-    this.#unmount = () => {
-      unmount()
-      started.forget(server)
-      cronClasses.forget(server)
-    }
+    this.#unmount = servers.mount(server, this.#runner, started, cronClasses)
   }
 
   /** Ends what `stop` ends; afterwards this is no longer the service of a server. @internal */

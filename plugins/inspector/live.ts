@@ -1,4 +1,5 @@
-import { type SseMessage, systemClock } from '../../kernel/index.ts'
+import { systemClock } from '../../kernel/index.ts'
+import { EventStream } from '../shared/http/event-stream.ts'
 import type { Activity } from './activities.ts'
 import { type Summary, summaryOf } from './views.ts'
 
@@ -10,56 +11,35 @@ const keepAlive = 15_000
 const pause = 100
 
 class Page {
-  readonly #onEnd: (page: Page) => void
+  readonly stream: EventStream
   /** Only what lists show: a page that does not read must not keep dropped bodies in memory. */
   readonly #waiting = new Map<number, Summary>()
   #wake: (() => void) | undefined
-  #isOver = false
 
   constructor(onEnd: (page: Page) => void) {
-    this.#onEnd = onEnd
+    const ended = () => {
+      this.#waiting.clear()
+      onEnd(this)
+    }
+    this.stream = new EventStream('event: hello\nretry: 1000\ndata: {}\n\n', keepAlive, ended, () => this.#next())
   }
 
   push(summary: Summary): void {
     this.#waiting.set(summary.id, summary)
-    if (this.#waiting.size > maxWaiting) this.end()
+    if (this.#waiting.size > maxWaiting) this.stream.end()
     else this.#wake?.()
   }
 
-  end(): void {
-    if (this.#isOver) return
-    this.#isOver = true
+  /** Sends the next changes, as soon as there are any. */
+  async #next(): Promise<void> {
+    if (this.#waiting.size === 0)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    await new Promise<void>((resolve) => void systemClock.setTimeout(resolve, pause).unref())
+    const changed = [...this.#waiting.values()]
     this.#waiting.clear()
-    this.#onEnd(this)
-    this.#wake?.()
-  }
-
-  async *events(): AsyncGenerator<SseMessage> {
-    try {
-      yield { event: 'hello', data: {}, retry: 1_000 }
-      while (true) {
-        if (this.#waiting.size === 0 && !this.#isOver) await this.#news(keepAlive)
-        if (this.#waiting.size > 0)
-          await new Promise<void>((resolve) => void systemClock.setTimeout(resolve, pause).unref())
-        if (this.#isOver) return
-        const changed = [...this.#waiting.values()]
-        this.#waiting.clear()
-        yield changed.length === 0 ? { event: 'still', data: {} } : { event: 'changed', data: changed }
-      }
-    } finally {
-      this.end()
-    }
-  }
-
-  #news(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = systemClock.setTimeout(resolve, ms)
-      timer.unref()
-      this.#wake = () => {
-        systemClock.clear(timer)
-        resolve()
-      }
-    })
+    this.stream.write(`event: changed\ndata: ${JSON.stringify(changed)}\n\n`)
   }
 }
 
@@ -71,12 +51,12 @@ export class LivePages {
     return this.#pages.size
   }
 
-  open(): AsyncIterable<SseMessage> {
+  open(): EventStream {
     const page = new Page((one) => this.#pages.delete(one))
     this.#pages.add(page)
     const [oldest] = this.#pages
-    if (this.#pages.size > maxPages) oldest?.end()
-    return page.events()
+    if (this.#pages.size > maxPages) oldest?.stream.end()
+    return page.stream
   }
 
   push(activity: Activity): void {
@@ -86,6 +66,6 @@ export class LivePages {
   }
 
   endAll(): void {
-    for (const page of this.#pages) page.end()
+    for (const page of this.#pages) page.stream.end()
   }
 }

@@ -99,7 +99,7 @@ const responders: { readonly [place: string]: Respond } = {
   },
   'GET /page.js': (_parts, _req, res) => res.type('js').bytes(script),
   'GET /page.css': (_parts, _req, res) => res.type('css').bytes(style),
-  'GET /events': ({ pages }, _req, res) => res.sse(pages.open()),
+  'GET /events': ({ pages }, _req, res) => pages.open().respond(res),
   'GET /api/overview': async ({ server, recorder, panels }, _req, res) =>
     res.json({
       url: server.isListening ? server.url : undefined,

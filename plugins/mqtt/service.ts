@@ -128,31 +128,14 @@ export class MqttService {
       subscriptions: () => this.subscriptions(),
       report: (error) => this.#log.error({ err: error }, 'an MQTT subscription failed'),
     }
-    this.#classes = new OwnClasses({
-      get server() {
-        return self.#server
-      },
-      get log() {
-        return self.#log
-      },
-      own: (declared) => void this.#own.add(declared),
-      disown: (declared) => {
-        this.#own.delete(declared)
-        void this.#drop(declared)
-      },
-    })
+    this.#classes = new OwnClasses(this.#connection, this.#own)
   }
 
   /** Makes this the connection of a server. @internal */
   mount(server: object, log: Logger): void {
     this.#server = server
     this.#log = log
-    const unmount = servers.mount(server, this.#connection)
-    this.#unmount = () => {
-      unmount()
-      declarations.forget(server)
-      mqttClasses.forget(server)
-    }
+    this.#unmount = servers.mount(server, this.#connection, declarations, mqttClasses)
   }
 
   /** Ends what `stop` ends; afterwards this is no longer the connection of a server. @internal */
@@ -235,7 +218,7 @@ export class MqttService {
     const stops = this.#stops
     const log = this.#log
     if (this.#sources.isOn) {
-      this.#classes.open()
+      this.#classes.open(log)
       // Other subscriptions declare themselves while their file is imported.
       await mqttClasses.load(this.#sources, this.#classes, log)
     }

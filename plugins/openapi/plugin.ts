@@ -1,5 +1,5 @@
-import { announcePluginData, defineErrors, definePlugin } from '../../kernel/index.ts'
-import { DocumentService, documentRoutes } from '../shared/descriptions/document-service.ts'
+import { announcePluginData, defineErrors, definePlugin, type Kernel } from '../../kernel/index.ts'
+import { DocumentService } from '../shared/descriptions/document-service.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { publicPageCheck, warnOfPublicPage } from '../shared/doctor/public-page.ts'
 import { describedFormat } from '../shared/failures/formatted-failures.ts'
@@ -37,20 +37,13 @@ export const openapi = definePlugin({
     // Not on import: a server without a description should not load these modules.
     const { describeListing, checkPlugins } = await import('./document/describe.ts')
     const service = ctx.services.get('openapi')
-    service.start(
-      ctx.server,
-      {
-        state: (server) => [server.listing],
-        describe: ({ listing, settings }) =>
-          describeListing(listing, description, describedFormat(settings.errorFormat)),
-      },
-      ctx.log,
-    )
+    const describing = {
+      state: ({ listing }: Kernel) => [listing],
+      describe: ({ listing, settings }: Kernel) =>
+        describeListing(listing, description, describedFormat(settings.errorFormat)),
+    }
+    service.serve(ctx, describing, `${path}/`, routeOptions)
     ctx.onReady(() => void checkPlugins(ctx.server.listing.plugins, description))
-
-    const { json, yaml } = documentRoutes(service)
-    ctx.get(`${path}/json`, routeOptions, json)
-    ctx.get(`${path}/yaml`, routeOptions, yaml)
     announcePage(ctx.server, ui ? 'API docs' : 'API description', `${ctx.prefix}${path}${ui ? '' : '/json'}`)
     if (!ui) return
     const { pageRoutes } = await import('./page/routes.ts')

@@ -1,11 +1,6 @@
 import type { RouteOptions } from '../../kernel/index.ts'
-import type { DocumentService } from '../shared/descriptions/document-service.ts'
+import type { DocumentService, Extensible } from '../shared/descriptions/document-service.ts'
 import type { SecurityRequirement } from '../shared/descriptions/security.ts'
-
-/** Members named `x-…`, which OpenAPI leaves to its users. */
-interface Extensible {
-  readonly [extension: `x-${string}`]: unknown
-}
 
 /** JSON Schema 2020-12, which OpenAPI 3.1 uses; references refer to `#/components/schemas/…`. */
 export type OpenApiSchema = boolean | { readonly [keyword: string]: unknown }

@@ -1,5 +1,5 @@
 import { defineErrors } from '../../kernel/index.ts'
-import { type Check, checkOf } from '../shared/schema/check.ts'
+import { type Check, usableCheckOf } from '../shared/schema/check.ts'
 import { whyNotJson } from '../shared/schema/sendable.ts'
 import { firstInWords, type Issue } from '../shared/schema/verdict.ts'
 import { nestsDeeperThan, reachesPrototype } from '../shared/values/json-dangers.ts'
@@ -47,12 +47,8 @@ function checksOf(schemas: MessageSchemas, mode: 'body' | 'exact'): ReadonlyMap<
   for (const [type, schema] of Object.entries(schemas)) {
     const why = mode === 'body' ? whyNotJson(schema) : type === errorType ? reserved : undefined
     if (why !== undefined) throw MessageSchemaError(type, why)
-    try {
-      checks.set(type, checkOf(schema, mode))
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      throw Object.assign(MessageSchemaError(type, why), { cause: error })
-    }
+    const check = usableCheckOf(schema, mode, (problem) => MessageSchemaError(type, problem))
+    checks.set(type, check)
   }
   return checks
 }

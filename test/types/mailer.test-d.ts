@@ -72,6 +72,9 @@ const adapter: TemplateAdapter = { render: (template, _data, kind) => template +
 
 // @ts-expect-error a provider is named
 new Server({ plugins: { mailer: true } })
+const main = { transporter: outbox, from: 'a@b.c' } as const
+// @ts-expect-error one of the providers
+new Server({ plugins: { mailer: { providers: { main }, defaultProvider: 'mian' } } })
 // @ts-expect-error one of the providers
 new Mailer({ main: { transporter: outbox, from: 'a@b.c' } }, { defaultProvider: 'mian' })
 // @ts-expect-error no address

@@ -93,6 +93,12 @@ const bare: Server = server
 type _bare = Expect<Equal<typeof bare.services.storage, Storage | undefined>>
 // @ts-expect-error providers are needed
 storagePlugin({})
+const a = new MemoryStorageProvider()
+new Server({ plugins: { storage: { providers: { a, b: a }, defaultProvider: 'b' } } })
+// @ts-expect-error one of the providers
+new Server({ plugins: { storage: { providers: { a }, defaultProvider: 'b' } } })
+declare const named: string
+new Server({ plugins: { storage: { providers: { a }, defaultProvider: named } } })
 
 const own: StorageProvider = new MemoryStorageProvider()
 new Storage({ own }).close()

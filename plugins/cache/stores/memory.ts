@@ -1,4 +1,5 @@
 import { LruMap } from '../../shared/values/lru.ts'
+import { madeIn } from '../../shared/values/memoize.ts'
 import { type Entry, sizeOf } from '../entry.ts'
 import { globTest } from '../glob.ts'
 import type { CacheStore, Fill } from './contract.ts'
@@ -72,12 +73,7 @@ export class MemoryStore implements CacheStore {
   }
 
   #index(tag: string): Set<string> {
-    let keys = this.#keysOf.get(tag)
-    if (keys === undefined) {
-      keys = new Set()
-      this.#keysOf.set(tag, keys)
-    }
-    return keys
+    return madeIn(this.#keysOf, tag, () => new Set())
   }
 
   /** Removes a key from the index of tags, which must shrink with the entries, or it would itself fill the memory. */

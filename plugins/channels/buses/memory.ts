@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { clock, type Timer } from '../../../kernel/index.ts'
 import { LruMap } from '../../shared/values/lru.ts'
+import { madeIn } from '../../shared/values/memoize.ts'
 import {
   type Bus,
   type BusEvents,
@@ -119,9 +120,7 @@ export class MemoryBus implements Bus {
   }
 
   async enter(name: string, present: Present): Promise<void> {
-    const all = this.#present.get(name) ?? new Map<string, Present>()
-    this.#present.set(name, all)
-    all.set(present.id, present)
+    madeIn(this.#present, name, () => new Map<string, Present>()).set(present.id, present)
     this.#events?.present(name, present.id, present)
   }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Logger, systemClock, type Timer } from '../../../kernel/index.ts'
+import { madeIn } from '../../shared/values/memoize.ts'
 
 /** The part of an `ioredis` client that presence uses. */
 export interface RedisCommands {
@@ -135,9 +136,7 @@ export class RedisPresence {
   }
 
   async enter(name: string, present: Present): Promise<void> {
-    const all = this.#own.get(name) ?? new Map<string, Present>()
-    this.#own.set(name, all)
-    all.set(present.id, present)
+    madeIn(this.#own, name, () => new Map<string, Present>()).set(present.id, present)
     await this.#doubted(() => this.#write(name, present))
   }
 
@@ -170,8 +169,7 @@ export class RedisPresence {
         const taken = this.#take(name, id, text)
         await Promise.all(isLast ? [taken, this.#redis.srem(this.#channelsOf(this.#instance), name)] : [taken])
       } catch (error) {
-        const left = this.#left.get(name) ?? new Map<string, string>()
-        this.#left.set(name, left.set(id, text))
+        madeIn(this.#left, name, () => new Map<string, string>()).set(id, text)
         throw error
       }
     })

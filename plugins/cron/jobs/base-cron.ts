@@ -1,5 +1,6 @@
 import type { CallSite, Logger } from '../../../kernel/index.ts'
 import type { CronPattern } from '../../shared/schedule/pattern.ts'
+import { madeIn } from '../../shared/values/memoize.ts'
 import { Running } from '../../shared/work/running.ts'
 import { type ImportedMethod, ServiceClasses } from '../../shared/work/service-classes.ts'
 import { CronClassError, CronFileError } from '../failures.ts'
@@ -62,8 +63,7 @@ export type BaseCronClass = new () => BaseCron
 const runs = new WeakMap<object, Map<CronNote, Running>>()
 
 function runsOf(cls: object, note: CronNote): Running {
-  const ofClass = runs.get(cls) ?? new Map<CronNote, Running>()
-  runs.set(cls, ofClass)
+  const ofClass = madeIn(runs, cls, () => new Map<CronNote, Running>())
   const one = ofClass.get(note) ?? runs.get(note)?.get(note) ?? new Running()
   if (cls !== note) runs.delete(note)
   ofClass.set(note, one)

@@ -1,5 +1,6 @@
 import type { CallSite, Logger } from '../../../kernel/index.ts'
 import type { CronPattern } from '../../shared/schedule/pattern.ts'
+import { madeIn } from '../../shared/values/memoize.ts'
 import { Declarations, type Runner } from '../../shared/work/declarations.ts'
 import { Mounts } from '../../shared/work/mounts.ts'
 import type { Running } from '../../shared/work/running.ts'
@@ -96,8 +97,7 @@ export function naming(given: string | undefined, pattern: string, owner: () => 
 
 function nextName(pattern: string, owner: object | undefined): string {
   const last = (numbers: Map<string, number>) => numbers.get(pattern) ?? 0
-  const numbers = owner === undefined ? ofAll : (ofOne.get(owner) ?? new Map<string, number>())
-  if (owner !== undefined) ofOne.set(owner, numbers)
+  const numbers = owner === undefined ? ofAll : madeIn(ofOne, owner, () => new Map<string, number>())
   const number = 1 + (owner === undefined ? last(highest) : Math.max(last(numbers), last(ofAll)))
   numbers.set(pattern, number)
   highest.set(pattern, Math.max(number, last(highest)))

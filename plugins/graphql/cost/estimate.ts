@@ -11,6 +11,7 @@ import type {
   SelectionNode,
   SelectionSetNode,
 } from 'graphql'
+import { madeIn } from '../../shared/values/memoize.ts'
 import { fragmentsOf } from '../execution/limits.ts'
 import type { Graphql } from '../packages.ts'
 import { follow, type Values } from './variables.ts'
@@ -64,14 +65,10 @@ export class Estimate {
     const kinds = new Map<string, GraphQLObjectType>()
     for (const one of schema.getPossibleTypes(type)) {
       const applying = [...conditions].filter((name) => this.#applies(name, one))
-      const key = applying.join()
-      if (!kinds.has(key)) kinds.set(key, one)
+      madeIn(kinds, applying.join(), () => one)
     }
-    let dearest = 0
-    for (const one of kinds.values()) {
-      dearest = Math.max(dearest, this.#fields(sets, { type: one, declared: type, around }))
-    }
-    return dearest
+    const costs = [...kinds.values()].map((one) => this.#fields(sets, { type: one, declared: type, around }))
+    return Math.max(0, ...costs)
   }
 
   #fields(sets: readonly SelectionSetNode[], level: Level): number {
@@ -152,10 +149,7 @@ export class Estimate {
       if (++this.#visits > maxVisits) throw new Uncountable('The operation has too many fields to calculate its cost.')
       if (this.#isLeftOut(selection)) continue
       if (selection.kind === 'Field') {
-        const name = (selection.alias ?? selection.name).value
-        const there = level.get(name)
-        if (there === undefined) level.set(name, [selection])
-        else there.push(selection)
+        madeIn(level, (selection.alias ?? selection.name).value, () => [] as FieldNode[]).push(selection)
         continue
       }
       const fragment = selection.kind === 'FragmentSpread' ? this.#fragments.get(selection.name.value) : selection

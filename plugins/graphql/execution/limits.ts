@@ -1,4 +1,5 @@
 import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionNode, SelectionSetNode } from 'graphql'
+import { madeIn } from '../../shared/values/memoize.ts'
 import type { Limits } from '../options.ts'
 
 // Not options: larger documents keep a server busy for tens of milliseconds, and no person writes them. graphql-js compares fields with
@@ -120,10 +121,7 @@ class Counter {
       return
     }
     if (selection.alias !== undefined) this.#countAlias(selection, introspects)
-    const name = (selection.alias ?? selection.name).value
-    const fields = level.get(name)
-    if (fields === undefined) level.set(name, [selection])
-    else fields.push(selection)
+    madeIn(level, (selection.alias ?? selection.name).value, () => [] as FieldNode[]).push(selection)
   }
 
   #countAlias({ name: { value } }: FieldNode, introspects: boolean): void {

@@ -1,5 +1,6 @@
 import type { ExecutionResult } from 'graphql'
-import { clock, type Request, type Response } from '../../../kernel/index.ts'
+import type { Request, Response } from '../../../kernel/index.ts'
+import { comment, EventStream } from '../../shared/http/event-stream.ts'
 import { describeError, describeResult } from '../execution/mask-errors.ts'
 import type { Graphql } from '../packages.ts'
 
@@ -50,18 +51,15 @@ function send(
     keepAlive,
     onEnd: () => streams.delete(stop),
   })
-  const stop = () => stream.stop()
+  // Without `complete`: the client should reconnect.
+  const stop = () => stream.end()
   streams.add(stop)
   // Ends the source immediately, even while it waits for an event that may never come.
   req.raw.onSettled(stop)
   if (req.server.closing.aborted) stop()
-  res.setHeader('content-type', 'text/event-stream; charset=utf-8')
-  res.setHeader('cache-control', 'no-cache, no-store')
-  res.setHeader('x-accel-buffering', 'no')
-  return res.stream(stream)
+  return stream.respond(res)
 }
 
-const comment = ':\n\n'
 const complete = 'event: complete\ndata: \n\n'
 
 /** The parts of an event stream. */
@@ -77,12 +75,6 @@ export interface EventStreamParts {
   readonly onEnd: () => void
 }
 
-/** A stream of server-sent events that can be ended from outside. */
-interface EventStream extends AsyncIterable<string> {
-  /** Ends the stream without `complete`: the client should reconnect. */
-  stop(): void
-}
-
 function eventOf(value: unknown): string {
   // JSON contains no line breaks, so it fits on one line of data.
   return `event: next\ndata: ${JSON.stringify(value)}\n\n`
@@ -92,7 +84,6 @@ function eventOf(value: unknown): string {
  * Writes events in the form of «GraphQL over SSE», distinct connections mode: `next` for each event, `complete` at the end.
  *
  * Requests an event only when the last one has been taken, so that a slow reader delays the source rather than filling the memory.
- * Not an async generator, whose `return()` would wait for an event that may never come.
  */
 export function eventStream({
   events,
@@ -101,80 +92,25 @@ export function eventStream({
   keepAlive,
   onEnd,
 }: EventStreamParts): EventStream {
-  let asked = false
-  let arrived: { readonly text: string; readonly last: boolean } | undefined
-  let wake: (() => void) | undefined
-  let isOpen = false
-  let isOver = false
-
-  function end(): void {
-    if (isOver) return
-    isOver = true
+  let isDone = false
+  async function pull(): Promise<void> {
+    try {
+      const { done, value } = await events.next()
+      isDone = done === true
+      stream.write(isDone ? complete : eventOf(describe(value)))
+    } catch (error) {
+      // The source would continue if only a value could not be written as JSON, so it is ended in any case.
+      stream.write(eventOf(failed(error)) + complete)
+      stream.end()
+    }
+    if (isDone) stream.end()
+  }
+  function ended(): void {
     onEnd()
-    wake?.()
-  }
-  function stop(): void {
-    if (isOver) return
-    end()
-    leave()
-  }
-  function leave(): void {
     // If ending the source fails, there is no one left to report it to.
-    new Promise((resolve) => resolve(events.return?.())).catch(() => {})
+    if (!isDone) new Promise((resolve) => resolve(events.return?.())).catch(() => {})
   }
-  function ask(): void {
-    asked = true
-    events
-      .next()
-      .then(({ done, value }) => arrive(done === true ? complete : eventOf(describe(value)), done === true))
-      .catch((error: unknown) => {
-        // The source would continue if only a value could not be written as JSON, so it is ended in any case.
-        leave()
-        arrive(eventOf(failed(error)) + complete, true)
-      })
-  }
-  function arrive(text: string, last: boolean): void {
-    arrived = { text, last }
-    wake?.()
-  }
-  /** Waits for an event or the end; resolves with `true` if `keepAlive` passes without either. */
-  function silence(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = clock.setTimeout(() => resolve(true), keepAlive)
-      wake = () => {
-        clock.clear(timer)
-        resolve(false)
-      }
-    })
-  }
-
-  async function next(): Promise<IteratorResult<string, undefined>> {
-    // Sent immediately, so that the client knows that it is connected.
-    if (!isOpen) {
-      isOpen = true
-      return { done: false, value: comment }
-    }
-    while (!isOver) {
-      if (arrived !== undefined) {
-        const { text, last } = arrived
-        arrived = undefined
-        asked = false
-        if (last) end()
-        return { done: false, value: text }
-      }
-      if (!asked) ask()
-      if (await silence()) return { done: false, value: comment }
-      wake = undefined
-    }
-    return { done: true, value: undefined }
-  }
-
-  const iterator = {
-    next,
-    async return(): Promise<IteratorResult<string, undefined>> {
-      stop()
-      return { done: true, value: undefined }
-    },
-  }
-  return { [Symbol.asyncIterator]: () => iterator, stop }
+  // Sent immediately, so that the client knows that it is connected.
+  const stream = new EventStream(comment, keepAlive, ended, pull)
+  return stream
 }

@@ -1,4 +1,5 @@
 import { peer } from '../../shared/environment/optional-package.ts'
+import { Memoized } from '../../shared/values/memoize.ts'
 import { Compiled } from './compiled.ts'
 import type { TemplateAdapter } from './contract.ts'
 import { refusal, valueAt } from './names.ts'
@@ -67,16 +68,14 @@ async function loadParts(given: EdgeEngine | undefined): Promise<Parts> {
  */
 export class EdgeAdapter implements TemplateAdapter {
   readonly #compiled = new Compiled<Run>()
-  readonly #given: EdgeEngine | undefined
-  #parts: Promise<Parts> | undefined
+  readonly #parts: Memoized<Parts>
 
   constructor(engine?: EdgeEngine) {
-    this.#given = engine
+    this.#parts = new Memoized(() => loadParts(engine))
   }
 
   async render(template: string, data: object, kind: 'html' | 'text'): Promise<string> {
-    this.#parts ??= loadParts(this.#given)
-    const { edge, make } = await this.#parts
+    const { edge, make } = await this.#parts.get()
     const lines = linesOfOwnNames(data)
     const source = lines.join('') + template
     try {
@@ -90,8 +89,7 @@ export class EdgeAdapter implements TemplateAdapter {
   }
 
   async renderNames(template: string, data: object): Promise<string> {
-    this.#parts ??= loadParts(this.#given)
-    const { edge } = await this.#parts
+    const { edge } = await this.#parts.get()
     for (const [line, name] of template.matchAll(lineTags)) {
       if (Object.hasOwn(edge.tags ?? {}, name!)) throw refusal(line)
     }

@@ -1,4 +1,5 @@
 import { peer } from '../../shared/environment/optional-package.ts'
+import { Memoized } from '../../shared/values/memoize.ts'
 import { Compiled } from './compiled.ts'
 import type { TemplateAdapter } from './contract.ts'
 import { refusal, valueAt } from './names.ts'
@@ -21,11 +22,12 @@ const asItIs = (value?: unknown) => (value === undefined || value === null ? '' 
  */
 export class EjsAdapter implements TemplateAdapter {
   readonly #compiled = new Compiled<(data: object) => string>()
-  #engine: Promise<Ejs> | undefined
+  readonly #engine = new Memoized<Ejs>(() =>
+    peer('ejs', () => import('ejs'), 'the EjsAdapter').then((module) => module.default ?? module),
+  )
 
   async render(template: string, data: object, kind: 'html' | 'text'): Promise<string> {
-    this.#engine ??= peer('ejs', () => import('ejs'), 'the EjsAdapter').then((module) => module.default ?? module)
-    const ejs = await this.#engine
+    const ejs = await this.#engine.get()
     const settings = kind === 'text' ? { cache: false, escape: asItIs } : { cache: false }
     const run = await this.#compiled.get(template, kind, () => ejs.compile(template, settings))
     // A copy without a prototype: EJS reads settings, including code, from members of its data.

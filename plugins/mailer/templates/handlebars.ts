@@ -1,4 +1,5 @@
 import { peer } from '../../shared/environment/optional-package.ts'
+import { Memoized } from '../../shared/values/memoize.ts'
 import { Compiled } from './compiled.ts'
 import type { TemplateAdapter } from './contract.ts'
 
@@ -24,15 +25,14 @@ async function loadEngine(): Promise<HandlebarsEngine> {
  */
 export class HandlebarsAdapter implements TemplateAdapter {
   readonly #compiled = new Compiled<ReturnType<HandlebarsEngine['compile']>>()
-  #engine: Promise<HandlebarsEngine> | undefined
+  readonly #engine: Memoized<HandlebarsEngine>
 
   constructor(engine?: HandlebarsEngine) {
-    if (engine !== undefined) this.#engine = Promise.resolve(engine)
+    this.#engine = new Memoized(async () => engine ?? loadEngine())
   }
 
   async render(template: string, data: object, kind: 'html' | 'text'): Promise<string> {
-    this.#engine ??= loadEngine()
-    const engine = await this.#engine
+    const engine = await this.#engine.get()
     const run = await this.#compiled.get(template, kind, () => engine.compile(template, { noEscape: kind === 'text' }))
     return run(data, { allowProtoPropertiesByDefault: false, allowProtoMethodsByDefault: false })
   }

@@ -1,4 +1,5 @@
 import { peer } from '../../shared/environment/optional-package.ts'
+import { Memoized } from '../../shared/values/memoize.ts'
 import { Compiled } from './compiled.ts'
 import type { TemplateAdapter } from './contract.ts'
 
@@ -77,11 +78,10 @@ function parsed(writer: Writer, template: string): Tokens {
  */
 export class MustacheAdapter implements TemplateAdapter {
   readonly #compiled = new Compiled<Tokens>()
-  #engine: Promise<Engine> | undefined
+  readonly #engine = new Memoized(loadEngine)
 
   async render(template: string, data: object, kind: 'html' | 'text'): Promise<string> {
-    this.#engine ??= loadEngine()
-    const { writer, contextOf } = await this.#engine
+    const { writer, contextOf } = await this.#engine.get()
     const tokens = await this.#compiled.get(template, 'template', () => parsed(writer, template))
     const config = kind === 'text' ? { escape: (value: unknown) => String(value) } : {}
     return writer.renderTokens(tokens, contextOf(data), undefined, template, config)

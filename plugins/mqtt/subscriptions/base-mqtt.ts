@@ -4,7 +4,7 @@ import { runningServer } from '../../shared/values/running-server.ts'
 import { type ImportedMethod, ServiceClasses, type ServiceMount } from '../../shared/work/service-classes.ts'
 import { MqttClassError, MqttFileError } from '../errors.ts'
 import type { MqttSubscribeOptions } from '../messages/message-options.ts'
-import { declarations } from './connections.ts'
+import { type Connection, declarations } from './connections.ts'
 import { type Declared, declarationOf } from './declarations.ts'
 
 /** What `@mqtt.subscribe` notes about a method. */
@@ -78,30 +78,26 @@ export type BaseMqttClass = new () => BaseMqtt
 const declaredBy = ({ topic, options }: MqttNote, handler: (...args: readonly unknown[]) => unknown): Declared =>
   declarationOf(topic, handler, options)
 
-/** The service that handles the messages for classes. */
-interface ClassOwner {
-  readonly server: object | undefined
-  readonly log: Logger
-  /** Handles the messages of a subscription, whenever the service is connected. */
-  own(declared: Declared): void
-  disown(declared: Declared): void
-}
-
 /** The classes of one service, each with the instance that it has created, and methods without a class. */
 export class OwnClasses implements ServiceMount<BaseMqtt, MqttNote> {
-  readonly #owner: ClassOwner
+  readonly #connection: Connection
+  /** The subscriptions of the service, to which those of the classes are added. */
+  readonly #own: Set<Declared>
   /** By class, or by the note of a method without one. */
   readonly #all = new Map<object, readonly Declared[]>()
+  #log!: Logger
 
-  constructor(owner: ClassOwner) {
-    this.#owner = owner
+  constructor(connection: Connection, own: Set<Declared>) {
+    this.#connection = connection
+    this.#own = own
   }
 
   get server(): object | undefined {
-    return this.#owner.server
+    return this.#connection.server
   }
 
-  open(): void {
+  open(log: Logger): void {
+    this.#log = log
     services.add(this)
   }
 
@@ -122,7 +118,7 @@ export class OwnClasses implements ServiceMount<BaseMqtt, MqttNote> {
     if (this.isTaken(cls)) this.leave(cls)
     else if (!this.#all.has(cls)) {
       created = []
-      mqttClasses.instanceOf(cls, this.#owner.log, this.server)
+      mqttClasses.instanceOf(cls, this.#log, this.server)
       this.leave(cls)
       this.#add(cls, created)
     }
@@ -130,19 +126,21 @@ export class OwnClasses implements ServiceMount<BaseMqtt, MqttNote> {
 
   takeAlone(method: ImportedMethod<MqttNote>): void {
     const { note, label } = method
-    if (!this.#all.has(note))
-      this.#add(note, [declaredBy(note, mqttClasses.withoutInstance(method, label, this.#owner.log))])
+    if (!this.#all.has(note)) this.#add(note, [declaredBy(note, mqttClasses.withoutInstance(method, label, this.#log))])
   }
 
   #add(key: object, all: readonly Declared[]): void {
     this.#all.set(key, all)
-    for (const declared of all) this.#owner.own(declared)
+    for (const declared of all) this.#own.add(declared)
   }
 
   /** Ends the subscriptions of a class and of its methods: an instance has them from now on. */
   leave(cls: AnyClass): void {
     for (const key of [cls, ...mqttClasses.notesOf(cls)]) {
-      for (const declared of this.#all.get(key) ?? []) this.#owner.disown(declared)
+      for (const declared of this.#all.get(key) ?? []) {
+        this.#own.delete(declared)
+        void this.#connection.drop(declared)
+      }
       this.#all.delete(key)
     }
   }

@@ -2,6 +2,7 @@ import { nameOfAddress, nameOfReference, plainName } from '../schema/names.ts'
 import type { Direction } from '../schema/self-description.ts'
 import { jsonSchemaOf } from '../schema/standard.ts'
 import { isObject, type Json, mapMembers, put } from '../values/json.ts'
+import { madeIn } from '../values/memoize.ts'
 import { hintOf, Names } from './names.ts'
 import { Address, Link, NamedLink, type Note, type Part, Translation } from './schemas/translate.ts'
 
@@ -55,8 +56,7 @@ export class Schemas {
     const source = jsonSchemaOf(schema, direction)
     // A schema that is not a validator is the same in both directions.
     const key = 'schema' in source && source.schema === schema ? 'input' : direction
-    const known = this.#known.get(schema) ?? new Map<Direction, Part>()
-    this.#known.set(schema, known)
+    const known = madeIn(this.#known, schema, () => new Map<Direction, Part>())
     const there = known.get(key)
     if (there !== undefined) return there
     const json = 'schema' in source ? source.schema : undefined

@@ -1,5 +1,10 @@
-import type { Handler, Kernel, Logger, Request, Response } from '../../../kernel/index.ts'
+import type { Context, Kernel, Request, Response, RouteOptions } from '../../../kernel/index.ts'
 import { entityTag, isKnown } from '../http/validators.ts'
+
+/** Members named `x-…`, which the formats leave to their users. */
+export interface Extensible {
+  readonly [extension: `x-${string}`]: unknown
+}
 
 /** A document as a string to send, with the tag that distinguishes it from others. */
 export interface Written {
@@ -43,8 +48,9 @@ export class DocumentService<Document> {
     }
   }
 
-  /** @internal */
-  start(server: Kernel, { state, describe }: Describing<Document>, log: Logger): void {
+  /** Describes the server of a plugin, and serves both forms of the document: `path` and `json` or `yaml`. @internal */
+  serve(ctx: Context, { state, describe }: Describing<Document>, path: string, options: RouteOptions): void {
+    const { server, log } = ctx
     let known: Known<Document> | undefined
     const reported = new Set<string>()
     this.#current = () => {
@@ -61,6 +67,8 @@ export class DocumentService<Document> {
       }
       return known
     }
+    ctx.get(`${path}json`, options, (req, res) => sendWritten(req, res, 'json', this.#json()))
+    ctx.get(`${path}yaml`, options, async (req, res) => sendWritten(req, res, 'yaml', await this.#yaml()))
   }
 
   /** The current description of the server; the same object until the server changes, so modify only a copy. */
@@ -68,15 +76,13 @@ export class DocumentService<Document> {
     return this.#current().document
   }
 
-  /** The document as JSON. @internal */
-  json(): Written {
+  #json(): Written {
     const known = this.#current()
     known.json ??= written(JSON.stringify(known.document))
     return known.json
   }
 
-  /** The document as YAML. @internal */
-  yaml(): Promise<Written> {
+  #yaml(): Promise<Written> {
     const known = this.#current()
     known.yaml ??= import('./yaml.ts').then(({ toYaml }) => written(toYaml(known.document)))
     return known.yaml
@@ -91,16 +97,4 @@ export function sendWritten(req: Request, res: Response, type: string, { text, e
   res.header('cache-control', 'no-cache').header('etag', etag)
   if (isKnown(req.headers, { etag })) return res.status(304).send()
   return res.type(type).bytes(Buffer.from(text))
-}
-
-/** The handlers of the two forms of a document. */
-export function documentRoutes(service: DocumentService<unknown>): { json: Handler; yaml: Handler } {
-  return {
-    json: function descriptionJson(req, res) {
-      return sendWritten(req, res, 'json', service.json())
-    },
-    yaml: async function descriptionYaml(req, res) {
-      return sendWritten(req, res, 'yaml', await service.yaml())
-    },
-  }
 }

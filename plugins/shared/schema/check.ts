@@ -1,5 +1,5 @@
 import { madeIn } from '../values/memoize.ts'
-import { messageOf } from '../values/safely.ts'
+import { orFail } from '../values/safely.ts'
 import { compileJsonSchema } from './json-schema/compile.ts'
 import { isStandardSchema, standardCheck } from './standard.ts'
 import { type Check, firstInWords, type Mode, type Verdict } from './verdict.ts'
@@ -21,13 +21,8 @@ export function checkOf(schema: object, mode: Mode): Check {
 }
 
 /** The same; throws the result of `unusable` for a schema that cannot be compiled. */
-export function usableCheckOf(schema: object, mode: Mode, unusable: (why: string) => Error): Check {
-  try {
-    return checkOf(schema, mode)
-  } catch (error) {
-    throw Object.assign(unusable(messageOf(error)), { cause: error })
-  }
-}
+export const usableCheckOf = (schema: object, mode: Mode, unusable: (why: string) => Error): Check =>
+  orFail(() => checkOf(schema, mode), unusable)
 
 /** The same, compiled when the first value arrives: a script without any checks does not load a compiler. */
 export function lazyCheckOf(schema: object, mode: Mode, unusable: (why: string) => Error): Check {

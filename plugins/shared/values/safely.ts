@@ -7,6 +7,15 @@ export function safely<Result, Other = undefined>(work: () => Result, otherwise 
   }
 }
 
+/** Returns the result of a function; if it throws, that is the cause of the error that `failure` makes of its message. */
+export function orFail<Result>(work: () => Result, failure: (why: string) => Error): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw Object.assign(failure(messageOf(error)), { cause: error })
+  }
+}
+
 /** The message of a thrown value, which may be anything: an object that cannot be converted to a string, for example. */
 export function messageOf(thrown: unknown): string {
   return safely(

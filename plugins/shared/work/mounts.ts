@@ -33,14 +33,15 @@ export class Mounts<Service extends object> {
     return this.#open.size
   }
 
-  /** Adds the service of a server; returns the function that removes it. */
-  mount(server: object, service: Service): () => void {
+  /** Adds the service of a server; returns the function that removes it, and what `owned` has of the server. */
+  mount(server: object, service: Service, ...owned: { forget(server: object): void }[]): () => void {
     this.#open.set(server, service)
     this.#services.set(server, service)
     noteServers()
     return () => {
       if (this.#open.get(server) === service) this.#open.delete(server)
       noteServers()
+      for (const one of owned) one.forget(server)
     }
   }
 

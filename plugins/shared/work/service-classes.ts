@@ -5,6 +5,7 @@ import { importFiles } from '../files/modules.ts'
 import { applicationLogger, lineLogger } from '../logging/logger.ts'
 import { option } from '../options/index.ts'
 import { runningServer } from '../values/running-server.ts'
+import { orFail } from '../values/safely.ts'
 
 /** A decorated method of a class that this process has imported. */
 export interface ImportedMethod<Note> {
@@ -276,10 +277,10 @@ export class ServiceClasses<Instance extends object, Note extends object> {
     }
     this.#creating = { cls, logger }
     try {
-      return new cls()
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      throw Object.assign(classError(cls.name, `it cannot be made: ${why}`), { cause: error })
+      return orFail(
+        () => new cls(),
+        (why) => classError(cls.name, `it cannot be made: ${why}`),
+      )
     } finally {
       this.#creating = undefined
     }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { GraphQLError } from 'graphql'
 import { describe, expect, test } from 'vitest'
+import { openSource } from '../../../kernel/http/streams.ts'
 import { type EventStreamParts, eventStream } from '../../../plugins/graphql/http/subscribe.ts'
 import { graphqlApp } from '../../support/graphql.ts'
 
@@ -143,12 +144,15 @@ describe('the stream itself', () => {
   const open = (source: AsyncIterator<unknown>, parts: Partial<EventStreamParts> = {}) => {
     let ended = 0
     const stream = eventStream({ events: source, failed: String, keepAlive: 60_000, onEnd: () => ended++, ...parts })
-    const iterator = stream[Symbol.asyncIterator]()
+    const reader = openSource(stream.body)
     return {
       stream,
-      iterator,
+      reader,
       ends: () => ended,
-      read: async () => (await iterator.next()).value as string | undefined,
+      read: async () => {
+        const { value } = await reader.next()
+        return value && Buffer.from(value as Uint8Array).toString()
+      },
     }
   }
 
@@ -176,20 +180,20 @@ describe('the stream itself', () => {
 
   test('ends at once for a reader that leaves, while the source waits', async () => {
     const feed = topic()
-    const { iterator, read, ends } = open(feed.source)
+    const { reader, read, ends } = open(feed.source)
     await read()
     const waiting = read()
-    await iterator.return!()
+    reader.cancel()
     expect(await waiting).toBeUndefined()
     expect([feed.seen.returned, ends()]).toEqual([1, 1])
-    await iterator.return!()
+    reader.cancel()
     expect([feed.seen.returned, ends()]).toEqual([1, 1])
   })
 
   test('ends without complete when it is stopped, also before it was read', async () => {
     const feed = topic()
     const { stream, read, ends } = open(feed.source)
-    stream.stop()
+    stream.end()
     expect([await read(), await read()]).not.toContain('event: complete\ndata: \n\n')
     expect([feed.seen.returned, ends(), feed.seen.asked]).toEqual([1, 1, 0])
   })
@@ -216,16 +220,16 @@ describe('the stream itself', () => {
 
   test('a source whose return fails or is missing does no harm', async () => {
     const source = { next: () => new Promise<never>(() => {}) }
-    open(source).stream.stop()
+    open(source).stream.end()
     const fails = { ...source, return: () => Promise.reject(new Error('no')) }
-    open(fails).stream.stop()
+    open(fails).stream.end()
     const throws = {
       ...source,
       return: () => {
         throw new Error('no')
       },
     }
-    expect(() => open(throws).stream.stop()).not.toThrow()
+    expect(() => open(throws).stream.end()).not.toThrow()
     await pause(5)
   })
 })

@@ -11,7 +11,7 @@ import { LivePages } from '../../../plugins/inspector/live.ts'
 import { copied, Recorder } from '../../../plugins/inspector/recorder.ts'
 import { Redactor } from '../../../plugins/inspector/redact.ts'
 import { memoryLogger } from '../../support/kernel.ts'
-import { lookAt, makeServer, servers, visit } from './support.ts'
+import { eventIn, lookAt, makeServer, servers, visit } from './support.ts'
 
 afterEach(async () => {
   vi.unstubAllEnvs()
@@ -317,16 +317,16 @@ describe('memory', () => {
     const pages = new LivePages()
     const activities = new Activities(2, 1e9)
     activities.onChange = (one) => pages.push(one)
-    const page = pages.open()[Symbol.asyncIterator]()
-    await page.next()
+    const page = pages.open().body.getReader()
+    await page.read()
     const dropped = new WeakRef(activities.begin({ kind: 'log', title: 'first', data: { body: 'x' } }, undefined))
     for (let i = 0; i < 5; i++) activities.begin({ kind: 'log', title: 'later' }, undefined)
     await pause(1)
     collect()
     expect(dropped.deref()).toBeUndefined()
-    const { value } = await page.next()
-    expect((value as { data: object[] }).data).toHaveLength(6)
-    expect(Object.keys((value as { data: object[] }).data[0]!)).not.toContain('data')
+    const { data } = eventIn(await page.read())
+    expect(data).toHaveLength(6)
+    expect(Object.keys(data[0]!)).not.toContain('data')
   })
 })
 

@@ -5,7 +5,7 @@ import { MustacheAdapter, memoryQueue, memoryTransport, QueueService, RouteColle
 import { definePlugin } from 'framework/kernel'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { moveSystemClock } from '../../support/system-clock.ts'
-import { lookAt, makeServer, servers } from './support.ts'
+import { eventIn, lookAt, makeServer, servers } from './support.ts'
 
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close().catch(() => {})
@@ -407,17 +407,16 @@ test('a page receives what changes, and one that does not read is dropped', asyn
   const pages = new LivePages()
   const activities = new Activities(500, 1e6)
   activities.onChange = (one) => pages.push(one)
-  const reading = pages.open()[Symbol.asyncIterator]()
-  expect((await reading.next()).value).toMatchObject({ event: 'hello' })
+  const reading = pages.open().body.getReader()
+  expect(eventIn(await reading.read())).toMatchObject({ event: 'hello' })
   pages.open()
   expect(pages.size).toBe(2)
   for (let i = 0; i < 600; i++) activities.begin({ kind: 'log', title: String(i) }, undefined)
-  const { value } = await reading.next()
-  expect((value as { data: unknown[] }).data).toHaveLength(600)
+  expect(eventIn(await reading.read()).data).toHaveLength(600)
   for (let i = 0; i < 600; i++) activities.begin({ kind: 'log', title: String(i) }, undefined)
   expect(pages.size).toBe(1)
   pages.endAll()
-  expect(await reading.next()).toEqual({ done: true, value: undefined })
+  expect(await reading.read()).toEqual({ done: true, value: undefined })
 })
 
 test('after the server has closed no one follows any more', async () => {

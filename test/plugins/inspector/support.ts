@@ -67,3 +67,11 @@ export async function lookAt(server: Server<{}>) {
     },
   }
 }
+
+/** The event in a chunk that a page receives. */
+export function eventIn({ value }: { readonly value?: Uint8Array }): { event: string; data: object[] } {
+  const [, event = '', data = ''] = /^event: (\w+)\n(?:retry: \d+\n)?data: (.*)\n\n$/.exec(
+    Buffer.from(value!).toString(),
+  )!
+  return { event, data: JSON.parse(data) as object[] }
+}

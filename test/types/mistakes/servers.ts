@@ -70,6 +70,16 @@ new Server({
   //! "pass one plugin in an array: plugins: [myPlugin()]"
 })
 
+new Server({
+  plugins: {
+    mailer: {
+      providers: { main: { transporter: 'smtp://localhost', from: 'shop@example.com' } },
+      defaultProvider: 'mian',
+      //! Type '"mian"' is not assignable to type '"main"'
+    },
+  },
+})
+
 const corsOptions = { originn: '*' }
 new Server({
   plugins: {

@@ -7,6 +7,7 @@ import {
 } from '../../schema/keywords.ts'
 import { nameOfAddress } from '../../schema/names.ts'
 import { defined, isObject, type Json, mapMembers, put, toPlain } from '../../values/json.ts'
+import { madeIn } from '../../values/memoize.ts'
 
 /** A schema that may become a component of the document. */
 export interface Part {
@@ -145,12 +146,11 @@ export class Translation {
 
   /** A link to a part for a node; its name follows from its place. */
   #link(node: unknown, name: string, beside?: Json): Link {
-    let part = this.#parts.get(node)
-    if (part === undefined) {
-      part = { name, direction: this.#root.direction, isNamed: false, isReferred: true, uses: 0, body: true }
-      this.#parts.set(node, part)
-      this.#open.push({ node, part })
-    }
+    const part = madeIn(this.#parts, node, () => {
+      const made = { name, direction: this.#root.direction, isNamed: false, isReferred: true, uses: 0, body: true }
+      this.#open.push({ node, part: made })
+      return made
+    })
     part.isReferred = true
     return new Link(part, beside)
   }
