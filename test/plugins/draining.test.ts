@@ -60,7 +60,8 @@ const groups = [
     .map((there) => ({ group: 'with servers', kinds: there, needed: there })),
 ]
 
-describe.each(groups)('SIGTERM while 50 each of $kinds run, $group', ({ kinds, needed }) => {
+// Both groups side by side: most of the time they wait for the end of a time limit.
+describe.concurrent.each(groups)('SIGTERM while 50 each of $kinds run, $group', ({ kinds, needed }) => {
   const servers = new Map<Engine, OwnServer>()
   beforeAll(async () => {
     await Promise.all(needed.map(async (name) => servers.set(name, await engines[name].start())))
@@ -87,12 +88,12 @@ describe.each(groups)('SIGTERM while 50 each of $kinds run, $group', ({ kinds, n
     Object.fromEntries(kinds.map((kind) => [kind, output.filter((line) => line === `end ${kind}`).length]))
   const each = (count: number) => Object.fromEntries(kinds.map((kind) => [kind, count]))
 
-  test('lets all of them end, and the process ends with 0', async () => {
+  test.sequential('lets all of them end, and the process ends with 0', async () => {
     const { code, output } = await closed(settings({ ends: true, name: freshName('draining') }))
     expect([code, ended(output)], output.join('\n')).toEqual([0, each(many)])
   })
 
-  test('lets them end beside a request that hangs', async () => {
+  test.sequential('lets them end beside a request that hangs', async () => {
     const { code, output } = await closed(
       settings({ ends: true, hangs: true, closeTimeout: 4_000, name: freshName('draining') }),
     )
@@ -100,7 +101,7 @@ describe.each(groups)('SIGTERM while 50 each of $kinds run, $group', ({ kinds, n
     expect(output.at(-1)).toContain('1 connections were cut')
   })
 
-  test('names those that never end, and the process ends with 1', async () => {
+  test.sequential('names those that never end, and the process ends with 1', async () => {
     // A quarter is for the close hooks, which share it: of one second, the last of them would have 20 ms.
     const { code, output } = await closed(settings({ ends: false, closeTimeout: 4_000 }))
     const all = output.join('\n')
@@ -112,7 +113,7 @@ describe.each(groups)('SIGTERM while 50 each of $kinds run, $group', ({ kinds, n
     }
   })
 
-  test('a second one ends the process at once', async () => {
+  test.sequential('a second one ends the process at once', async () => {
     expect((await closed(settings({ ends: false }), 'closing')).code).toBe(143)
   })
 })

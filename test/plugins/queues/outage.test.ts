@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { bullmqQueue, pgbossQueue, type Queue, type QueueConfig, RouteCollection, Server, sqsQueue } from 'framework'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import { type Entry, memoryLogger, pause } from '../../support/kernel.ts'
 import { freePort, type OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
@@ -11,25 +11,21 @@ import { sqsCredentials } from '../../support/sqs.ts'
 
 type NumberQueue = Queue<number, object>
 
-let log: Entry[]
-let unhandled: unknown[]
+const unhandled: unknown[] = []
 const onUnhandled = (error: unknown) => void unhandled.push(error)
-let ends: (() => Promise<unknown>)[]
-beforeEach(() => {
-  log = []
-  unhandled = []
-  ends = []
+beforeAll(() => {
   process.on('unhandledRejection', onUnhandled)
   process.on('uncaughtException', onUnhandled)
 })
-afterEach(async () => {
-  for (const end of ends.reverse()) await end()
+afterAll(() => {
   process.off('unhandledRejection', onUnhandled)
   process.off('uncaughtException', onUnhandled)
   expect(unhandled).toEqual([])
 })
 
-async function serve(config: QueueConfig): Promise<Server> {
+/** The server of one test, with its log. */
+async function serve(config: QueueConfig, { onTestFinished }: TestContext) {
+  const log: Entry[] = []
   const server = new Server({
     port: 0,
     host: '127.0.0.1',
@@ -39,14 +35,14 @@ async function serve(config: QueueConfig): Promise<Server> {
     logger: memoryLogger(log),
     background: { queues: { config, run: true } },
   })
-  ends.push(() => server.close())
+  onTestFinished(() => server.close())
   await server.listen()
-  return server
+  const warnings = (part: string) => log.filter(({ level, message }) => level === 'warn' && message?.includes(part))
+  return { server, warnings }
 }
 
-const warnings = () => log.filter(({ level }) => level === 'warn').map(({ message }) => message)
-const isDownWarning = (message: string | undefined) => message?.includes('are stopped')
-const isUpWarning = (message: string | undefined) => message?.includes('continue: ')
+const down = 'are stopped'
+const up = 'continue: '
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -90,15 +86,15 @@ const cases: Case[] = [
   },
 ]
 
-test('while nothing answers the server starts, publish rejects in time with the remedy, and the log has one line', async () => {
+test('while nothing answers the server starts, publish rejects in time with the remedy, and the log has one line', async (t) => {
   const timeout = 700
   const absent = await Promise.all(cases.map(async (one) => ({ ...one, port: await freePort() })))
   const queues = absent.map(({ name, make }) => make(freshName(`absent-${name}`)))
   for (const queue of queues) {
     const handle = await queue.subscribe(() => {})
-    ends.push(() => handle.unsubscribe())
+    t.onTestFinished(() => handle.unsubscribe())
   }
-  await serve(Object.assign({}, ...absent.map(({ config, port }) => config(port, timeout))))
+  const { warnings } = await serve(Object.assign({}, ...absent.map(({ config, port }) => config(port, timeout))), t)
   const large = 'x'.repeat(50_000)
   // One after the other, because the process is measured.
   for (const [i, { backend, port }] of absent.entries()) {
@@ -129,7 +125,7 @@ test('while nothing answers the server starts, publish rejects in time with the 
     ])
   }
   await pause(500)
-  expect(warnings().filter(isDownWarning)).toHaveLength(cases.length)
+  expect(warnings(down)).toHaveLength(cases.length)
 })
 
 /** Publishes numbers one after the other in a few lanes, with the server away in the middle. */
@@ -153,20 +149,23 @@ async function publishThrough(queue: NumberQueue, count: number, options: object
   return { acknowledged, refused }
 }
 
-describe.skipIf(!hasRedis)('Redis', () => {
-  const start = async () => {
+// Each test has a server of its own, and those of Redis a Redis: most of the time they wait.
+describe('Redis', { concurrent: true, skip: !hasRedis }, () => {
+  const start = async ({ onTestFinished }: TestContext) => {
     const redis = await startRedis('--appendfsync', 'always', '--maxmemory-policy', 'noeviction')
-    ends.push(() => redis.stop())
+    onTestFinished(() => redis.stop())
     return redis
   }
 
-  test('that dies under 1500 messages loses none that was acknowledged, and workers go on by themselves', async () => {
-    const redis = await start()
-    const queue = bullmqQueue<number>(freshName('killed'))
+  test('that dies under 1500 messages loses none that was acknowledged, and workers go on by themselves', async (t) => {
+    const redis = await start(t)
+    const { server, warnings } = await serve(
+      { bullmq: { connection: redis.url, lockDuration: 2000, stalledInterval: 1000, maxStalledCount: 5 } },
+      t,
+    )
+    const queue = bullmqQueue<number>(freshName('killed')).for(server)
     const runs = new Map<number, number>()
-    const handle = await queue.subscribe((i) => void runs.set(i, (runs.get(i) ?? 0) + 1), { concurrency: 10 })
-    ends.push(() => handle.unsubscribe())
-    await serve({ bullmq: { connection: redis.url, lockDuration: 2000, stalledInterval: 1000, maxStalledCount: 5 } })
+    await queue.subscribe((i) => void runs.set(i, (runs.get(i) ?? 0) + 1), { concurrency: 10 })
     const { acknowledged, refused } = await publishThrough(queue, 1500, {}, async () => {
       await redis.kill()
       await pause(1000)
@@ -178,14 +177,14 @@ describe.skipIf(!hasRedis)('Redis', () => {
     expect(acknowledged.length).toBeGreaterThan(500)
     for (const code of refused) expect(code).toBe('QueueUnavailableError')
     expect(twice).toBeLessThan(30)
-    await until(() => warnings().some(isUpWarning), 'the word that it goes on')
-    expect(warnings().filter(isDownWarning)).toHaveLength(1)
+    await until(() => warnings(up).length > 0, 'the word that it goes on')
+    expect(warnings(down)).toHaveLength(1)
   })
 
-  test('a message that publish has given up is not delivered later', async () => {
-    const redis = await start()
-    const queue = bullmqQueue<number>(freshName('given-up'))
-    await serve({ bullmq: { connection: redis.url, publishTimeout: 500 } })
+  test('a message that publish has given up is not delivered later', async (t) => {
+    const redis = await start(t)
+    const { server } = await serve({ bullmq: { connection: redis.url, publishTimeout: 500 } }, t)
+    const queue = bullmqQueue<number>(freshName('given-up')).for(server)
     await queue.publish(1)
     await redis.kill()
     await expect(queue.publish(2)).rejects.toMatchObject({ code: 'QueueUnavailableError' })
@@ -199,24 +198,23 @@ describe.skipIf(!hasRedis)('Redis', () => {
       'Redis again',
     )
     const seen: number[] = []
-    const handle = await queue.subscribe((payload) => void seen.push(payload))
-    ends.push(() => handle.unsubscribe())
+    await queue.subscribe((payload) => void seen.push(payload))
     await until(() => seen.includes(3), 'the third')
     expect(seen.sort()).toEqual([1, 3])
   })
 
-  test('that is away while a subscriber leaves is not asked by it any more when it is back', async () => {
-    const redis = await start()
-    const queue = bullmqQueue<number>(freshName('left'))
+  test('that is away while a subscriber leaves is not asked by it any more when it is back', async (t) => {
+    const redis = await start(t)
+    const { server, warnings } = await serve({ bullmq: { connection: redis.url } }, t)
+    const queue = bullmqQueue<number>(freshName('left')).for(server)
     const handle = await queue.subscribe(() => {})
-    await serve({ bullmq: { connection: redis.url } })
     await queue.publish(1)
     await until(async () => (await queue.counts()).waiting === 0, 'the first')
     await redis.kill()
-    await until(() => warnings().some(isDownWarning), 'the loss')
+    await until(() => warnings(down).length > 0, 'the loss')
     await handle.unsubscribe()
     await redis.restart()
-    await until(() => warnings().some(isUpWarning), 'Redis again')
+    await until(() => warnings(up).length > 0, 'Redis again')
     await queue.publish(2)
     const { Redis } = await import('ioredis')
     const client = new Redis(redis.url)
@@ -228,10 +226,10 @@ describe.skipIf(!hasRedis)('Redis', () => {
     expect(await queue.counts()).toMatchObject({ waiting: 1 })
   })
 
-  test('that has no room reports that once for each queue, and continues', async () => {
-    const redis = await start()
-    const queue = bullmqQueue<number>(freshName('full'))
-    await serve({ bullmq: { connection: redis.url } })
+  test('that has no room reports that once for each queue, and continues', async (t) => {
+    const redis = await start(t)
+    const { server, warnings } = await serve({ bullmq: { connection: redis.url } }, t)
+    const queue = bullmqQueue<number>(freshName('full')).for(server)
     await queue.publish(1)
     const { Redis } = await import('ioredis')
     const client = new Redis(redis.url)
@@ -239,13 +237,11 @@ describe.skipIf(!hasRedis)('Redis', () => {
     await expect(queue.publish(2)).rejects.toThrow(/OOM/)
     const seen: number[] = []
     // Only now: a worker that waits for a message already asks every five seconds.
-    const handle = await queue.subscribe((i) => void seen.push(i))
-    ends.push(() => handle.unsubscribe())
-    const refusals = () => warnings().filter((message) => message?.includes('refuses'))
-    await until(() => refusals().length > 0, 'the warning', 10_000)
+    await queue.subscribe((i) => void seen.push(i))
+    await until(() => warnings('refuses').length > 0, 'the warning', 10_000)
     // It asks again after a second.
     await pause(1100)
-    expect(refusals()).toHaveLength(1)
+    expect(warnings('refuses')).toHaveLength(1)
     await client.config('SET', 'maxmemory', '0')
     client.disconnect()
     await queue.publish(3)
@@ -253,10 +249,10 @@ describe.skipIf(!hasRedis)('Redis', () => {
     expect(seen).toEqual([1, 3])
   })
 
-  test('that is frozen costs publish its time and no more', async () => {
-    const redis = await start()
-    const queue = bullmqQueue<number>(freshName('frozen'))
-    await serve({ bullmq: { connection: redis.url, publishTimeout: 500 } })
+  test('that is frozen costs publish its time and no more', async (t) => {
+    const redis = await start(t)
+    const { server } = await serve({ bullmq: { connection: redis.url, publishTimeout: 500 } }, t)
+    const queue = bullmqQueue<number>(freshName('frozen')).for(server)
     await queue.publish(1)
     redis.freeze()
     const begin = performance.now()
@@ -277,14 +273,14 @@ describe.skipIf(!hasRedis)('Redis', () => {
   })
 })
 
-describe.skipIf(!hasPostgres)('Postgres', () => {
+describe('Postgres', { concurrent: true, skip: !hasPostgres }, () => {
   let postgres: OwnServer
   beforeAll(async () => {
     postgres = await startPostgres()
   })
   afterAll(() => postgres.stop())
 
-  test.each([
+  test.sequential.for([
     ['that restarts', () => postgres.restart()],
     [
       'that dies',
@@ -294,14 +290,19 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
         await postgres.restart()
       },
     ],
-  ])('%s under 600 messages loses none that was acknowledged, and workers go on by themselves', async (_how, disturb) => {
-    const queue = pgbossQueue<number>(freshName('restarted'))
-    const runs = new Map<number, number>()
-    const handle = await queue.subscribe((i) => void runs.set(i, (runs.get(i) ?? 0) + 1), { concurrency: 10 })
-    ends.push(() => handle.unsubscribe())
+  ] as const)('%s under 600 messages loses none that was acknowledged, and workers go on by themselves', async ([
+    ,
+    disturb,
+  ], t) => {
     // What was taken when its connection broke comes again by this; the defaults are minutes.
     const soon = { superviseIntervalSeconds: 1, monitorIntervalSeconds: 1, maintenanceIntervalSeconds: 1 }
-    await serve({ pgboss: { connectionString: postgres.url, pollInterval: 200, options: soon } })
+    const { server, warnings } = await serve(
+      { pgboss: { connectionString: postgres.url, pollInterval: 200, options: soon } },
+      t,
+    )
+    const queue = pgbossQueue<number>(freshName('restarted')).for(server)
+    const runs = new Map<number, number>()
+    await queue.subscribe((i) => void runs.set(i, (runs.get(i) ?? 0) + 1), { concurrency: 10 })
     const { acknowledged, refused } = await publishThrough(queue, 600, { expireInSeconds: 2 }, disturb)
     await until(() => acknowledged.every((i) => runs.has(i)), 'every acknowledged message', 30_000)
     const twice = [...runs.values()].filter((count) => count > 1).length
@@ -309,14 +310,14 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     expect(acknowledged.length).toBeGreaterThan(100)
     for (const code of refused) expect(code).toBe('QueueUnavailableError')
     expect(twice).toBeLessThan(12)
-    await until(() => warnings().some(isUpWarning), 'the word that it goes on')
+    await until(() => warnings(up).length > 0, 'the word that it goes on')
     // Twice where it answers for a second, and then ends its remaining old connections.
-    expect(warnings().filter(isDownWarning).length).toBeLessThanOrEqual(2)
+    expect(warnings(down).length).toBeLessThanOrEqual(2)
   })
 
-  test('that is frozen costs publish its time and no more', async () => {
-    const queue = pgbossQueue<number>(freshName('frozen'))
-    await serve({ pgboss: { connectionString: postgres.url, publishTimeout: 1500 } })
+  test.sequential('that is frozen costs publish its time and no more', async (t) => {
+    const { server } = await serve({ pgboss: { connectionString: postgres.url, publishTimeout: 1500 } }, t)
+    const queue = pgbossQueue<number>(freshName('frozen')).for(server)
     await queue.publish(1)
     postgres.freeze()
     const begin = performance.now()
