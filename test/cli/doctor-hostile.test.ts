@@ -1,15 +1,19 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Reported } from '../../cli/doctor/view.ts'
 import { framework } from '../support/cli/fresh.ts'
-import { makeProject, runIn } from '../support/cli.ts'
+import { makeProject, type Project, runIn } from '../support/cli.ts'
 import { freePort, listens } from '../support/own-server.ts'
 
 const port = await freePort()
-const app = makeProject({}, ['ioredis', 'pg'])
-afterAll(() => app.remove())
+const made = Array.from({ length: 3 }, () => makeProject({ 'src/text.ts': '' }, ['ioredis', 'pg']))
+// For all applications but those of the tests that count its files and that change its manifest.
+const [shared, counted, changed] = made as [Project, Project, Project]
+afterAll(() => {
+  for (const project of made) project.remove()
+})
 
 const plugin = (setup: string, more = '') => `import { definePlugin, Server } from 'framework'
 const odd = definePlugin({ name: 'odd', ${more} setup(ctx) { ${setup} } })
@@ -46,7 +50,7 @@ const checks = [exits, odds]\nconst odd`,
   ).concat('setTimeout(() => server.listen().catch(() => {}), 50)\nvoid server.ready().then(() => server.listen())\n'),
 }
 
-async function doctor(name: string, source: string, ...more: readonly string[]) {
+async function doctor(app: Project, name: string, source: string, ...more: readonly string[]) {
   const entry = `src/${name}.ts`
   app.write({ [entry]: source })
   // One that ends its process, or that goes on after the report, has one of its own.
@@ -61,7 +65,7 @@ async function doctor(name: string, source: string, ...more: readonly string[]) 
   return { code, stderr, found: findings.map(({ code, problem }) => `${code}: ${problem}`) }
 }
 
-describe('there is a report, and nothing beside it, of an application that', () => {
+describe.concurrent('there is a report, and nothing beside it, of an application that', () => {
   const ended = (name: string, code: number, when: string) =>
     `application.fails: src/${name}.ts ended the process with code ${code} while it was ${when}`
   test.each([
@@ -88,50 +92,47 @@ describe('there is a report, and nothing beside it, of an application that', () 
     ],
     ['is-its-own-cause', ['application.fails: PLUGIN_SETUP: the plugin "odd" failed in a ready hook: odd'], 1],
   ] as const)('%s', async (name, expected, exitCode) => {
-    const { code, found, stderr } = await doctor(name, applications[name]!, '--timeout', '1')
+    const { code, found, stderr } = await doctor(shared, name, applications[name]!, '--timeout', '1')
     expect(found.map((one) => one.replace(/:\d+\)$/, ':LINE)'))).toEqual(expected)
     expect(code).toBe(exitCode)
     expect(stderr).not.toContain('se/c')
   })
 })
 
-test('no server listens, also where the application says so after its import; no file is written', async () => {
+test.concurrent('no server listens, also where the application says so after its import; no file is written', async () => {
   const name = 'listens-after-the-import'
-  const before = readdirSync(app.folder, { recursive: true }).length
+  const before = readdirSync(counted.folder, { recursive: true }).length
   let wasOpen = false
   const watch = setInterval(async () => {
     wasOpen ||= await listens(port)
   }, 20)
-  const { code, found } = await doctor(name, applications[name]!)
+  const { code, found } = await doctor(counted, name, applications[name]!)
   clearInterval(watch)
   expect(wasOpen).toBe(false)
   expect(found).toEqual([expect.stringMatching(/^application\.fails: .*calls server\.listen\(\)/)])
   expect(code).toBe(1)
   // The entry alone.
-  expect(readdirSync(app.folder, { recursive: true }).length - before).toBeLessThanOrEqual(1)
+  expect(readdirSync(counted.folder, { recursive: true }).length - before).toBeLessThanOrEqual(1)
 })
 
-test('a package whose manifest cannot be read leaves the other checks; links of a workspace are one copy', async () => {
-  const manifest = readFileSync(join(app.folder, 'package.json'), 'utf8')
-  app.write({
+test.concurrent('a package whose manifest cannot be read leaves the other checks; links of a workspace are one copy', async () => {
+  changed.write({
     'package.json': '{ "name": "app", "type": "module", "dependencies": { "broken": "*" } }',
     'node_modules/broken/package.json': '{ broken',
   })
-  const { found } = await doctor('plain', plugin(''))
-  // The other tests have the same project.
-  app.write({ 'package.json': manifest })
+  const { found } = await doctor(changed, 'plain', plugin(''))
   expect(found).toEqual([expect.stringMatching(/^doctor\.check-failed: package\.two-copies failed: .*cannot be read/)])
-  const linked = join(app.folder, 'linked')
+  const linked = join(changed.folder, 'linked')
   mkdirSync(join(linked, 'node_modules'), { recursive: true })
-  symlinkSync(join(app.folder, 'node_modules/framework'), join(linked, 'node_modules/framework'), 'junction')
-  app.write({ 'linked/package.json': '{ "name": "linked", "type": "module" }', 'linked/server.ts': plugin('') })
+  symlinkSync(join(changed.folder, 'node_modules/framework'), join(linked, 'node_modules/framework'), 'junction')
+  changed.write({ 'linked/package.json': '{ "name": "linked", "type": "module" }', 'linked/server.ts': plugin('') })
   const keep = ['--preserve-symlinks', '--preserve-symlinks-main']
   const command = [process.execPath, ...keep, 'node_modules/framework/dist/cli/index.js', 'doctor', '--json']
   const { stdout } = await runIn(linked, command, { NODE_ENV: undefined })
   expect(JSON.parse(stdout)).toEqual({ production: false, findings: [] })
 })
 
-test('machines that say nothing are named, all within one wait, and a boot that fails blames no queue', async () => {
+test.concurrent('machines that say nothing are named, all within one wait, and a boot that fails blames no queue', async () => {
   const silent = createServer((socket) => void socket.on('error', () => {}))
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const at = `127.0.0.1:${(silent.address() as { port: number }).port}`
@@ -150,7 +151,10 @@ server.get('/', () => 'hello')
 `
   const unasked = (check: string, where: string, why: string) =>
     `doctor.not-asked: ${check} could not ask: ${where} at ${where.toLowerCase()}://${at}${where === 'Redis' ? '' : '/x'}: ${why}`
-  const { code, found, stderr } = await doctor('silent', source(''))
+  const [{ code, found, stderr }, failing] = await Promise.all([
+    doctor(shared, 'silent', source('')),
+    doctor(shared, 'silent-failing', source('channels: true'), '--no-network'),
+  ])
   expect(found).toEqual([
     unasked('redis.clock', 'Redis', 'Command timed out'),
     unasked('session.redis-evicts', 'Redis', 'no response within 4 s'),
@@ -158,7 +162,6 @@ server.get('/', () => 'hello')
   ])
   expect(code).toBe(0)
   expect(stderr).not.toContain('hunter2')
-  const failing = await doctor('silent-failing', source('channels: true'), '--no-network')
   expect(failing.found).toEqual([expect.stringContaining('application.fails: PLUGIN_DEPENDENCY_MISSING')])
   silent.close()
 }, 60_000)

@@ -76,8 +76,16 @@ export declare class PrismaClient {
 const declaredIn = (source: string) =>
   [...source.matchAll(/^export (?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm)].map(([, name]) => name!)
 
+const known = new Map<string, string[]>()
+
 /** The names that an entry point exports, values and types alike, read from its source and from the files that it exports as a whole. */
 function exportsOf(entryPoint: string): string[] {
+  const names = known.get(entryPoint) ?? readExports(entryPoint)
+  known.set(entryPoint, names)
+  return names
+}
+
+function readExports(entryPoint: string): string[] {
   const source = readFileSync(join(root, entryPoint), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
   const listed = [...source.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list]) =>
     list!
