@@ -81,7 +81,7 @@ export interface GraphqlOptions {
   graphiql?: boolean
   /** Compiles frequent operations; needs the package `graphql-jit`. Default false. */
   jit?: boolean | JitOptions
-  /** Milliseconds after which an event stream without events sends a comment to stay alive. Default 12000. */
+  /** Milliseconds between the comments that keep an event stream open. Default 12000. */
   keepAlive?: number
   /**
    * Whether operations are also accepted over a websocket at the same path, with the protocol of the package `graphql-ws`, which must be

@@ -69,7 +69,7 @@ export interface EventStreamParts {
   readonly describe?: (value: unknown) => unknown
   /** Turns a failure of `events` into the last event. */
   readonly failed: (error: unknown) => unknown
-  /** Milliseconds after which a stream without events sends a comment, so that proxies do not consider it dead. */
+  /** Milliseconds between comments, so that proxies do not consider the stream dead. */
   readonly keepAlive: number
   /** Called once when the stream has ended, regardless of which side ended it. */
   readonly onEnd: () => void
