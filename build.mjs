@@ -24,7 +24,7 @@ const compiled = spawnSync(
   { cwd: root, encoding: 'utf8' },
 )
 process.stdout.write(compiled.stdout)
-// The hooks that load TypeScript run in a thread of their own, and serve and start pass modules to another process that run before an
+// The hooks that load TypeScript run in a thread of their own, and serve, start and rehearse pass modules to another process that run before an
 // application: both by their files, so they are entry points.
 const entryPoints = [
   'index',
@@ -38,6 +38,7 @@ const entryPoints = [
   'cli/typescript/hooks',
   'cli/serve/preload',
   'cli/start/preload',
+  'cli/rehearse/preload',
 ]
 for (const entryPoint of entryPoints) {
   if (!existsSync(join(out, `${entryPoint}.js`))) {

@@ -106,6 +106,7 @@ export const load: Readonly<Record<OwnName, () => Promise<OwnCommandBody>>> = {
   list: async () => (await import('./commands/list.ts')).list,
   serve: async () => (await import('./commands/serve.ts')).serve,
   start: async () => (await import('./commands/start.ts')).start,
+  rehearse: async () => (await import('./commands/rehearse.ts')).rehearse,
   build: async () => (await import('./commands/build.ts')).build,
   routes: async () => (await import('./commands/routes.ts')).routes,
   explain: async () => (await import('./commands/explain.ts')).explain,

@@ -4,6 +4,7 @@ const descriptions = {
   serve: 'Runs the application and restarts it when a file changes',
   start: 'Runs the application in production, in one or several processes',
   build: 'Builds the application for Node.js',
+  rehearse: 'Rehearses a deploy under traffic, and reports what it loses',
   routes: 'Lists the routes',
   explain: 'Shows the steps of a request',
   plugins: 'Shows the tree of plugins, with the time that each takes',

@@ -1,15 +1,13 @@
-import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { builtOf } from '../build/layout.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
-import { packageFolder, programName } from '../package.ts'
+import { packageFolder } from '../package.ts'
 import type { Runtime } from '../project/project.ts'
-import { findStartFile, projectSettings } from '../project/start-file.ts'
 import { endWithScript } from '../run/orphan.ts'
 import { number, ownCommand, text } from '../run/own-command.ts'
 import { chooseRuntime, nameOf, ownRuntime, runtimeOf } from '../serve/runtime.ts'
+import { productionFile } from '../start/production-file.ts'
 import { Supervisor } from '../start/supervisor.ts'
 import { clusterBy, type Spawn, sharedPorts, spawnBy } from '../start/worker.ts'
 
@@ -49,18 +47,6 @@ function workersOf(given: string | undefined): number {
   const count = Number(given)
   if (/^\d+$/.test(given) && count >= 1 && count <= 1024) return count
   throw wrongUsage(`--workers takes a whole number from 1 to 1024, or max, not "${given}"`)
-}
-
-/** The file to run in production; on Node.js, that of the build. */
-function productionFile(folder: string, runtime: Runtime, entry: string | undefined): string {
-  if (runtime !== 'node' || entry !== undefined) return findStartFile(folder, entry)
-  const built = builtOf(folder, projectSettings(folder).start ?? 'src/index.ts')
-  if (existsSync(join(folder, built))) return built
-  const file = findStartFile(folder)
-  if (/\.m?js$/.test(file)) return file
-  throw new CommandFailure(
-    `${file} is not built: "${programName} build" creates ${built}, which start runs; --entry <file> chooses another module`,
-  )
 }
 
 async function spawnOn(runtime: Runtime, program: string, folder: string, file: string): Promise<Spawn> {

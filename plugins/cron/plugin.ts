@@ -45,6 +45,13 @@ export const cron = definePlugin({
       figure('gauge', 'cron_running', 'Whether the job is running now', running),
     ]
   },
+  health: {
+    cron: {
+      check: (services) => services.get('cron').check(),
+      onFailure: 'degraded',
+      remedy: 'Start the Redis or Postgres of the lock, or correct cron.lock',
+    },
+  },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: (settings) => ({ cron: new CronService({}, { ...settings, logger: undefined }) }),
   setup(ctx, { ui, lock }) {

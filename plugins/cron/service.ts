@@ -208,6 +208,11 @@ export class CronService {
     await Promise.all([...this.#jobs.values()].map((job) => job.active.idle()))
   }
 
+  /** Rejects if its lock does not respond. @internal */
+  async check(): Promise<void> {
+    await this.#around?.guard?.check()
+  }
+
   /** Whether the service runs jobs, or is about to. @internal */
   get isStarted(): boolean {
     return this.#starting !== undefined

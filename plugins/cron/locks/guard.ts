@@ -83,10 +83,14 @@ export class LockGuard {
     })
   }
 
+  /** Rejects unless the lock responds. */
+  async check(): Promise<void> {
+    await this.#lock.release({ job: '', tick: undefined, owner: '', ttl: 1, exclusive: false })
+  }
+
   /** Asks the lock once, so that an unreachable one is reported now: the first tick may be hours away. */
   async probe(): Promise<void> {
-    const nothing = { job: '', tick: undefined, owner: '', ttl: 1, exclusive: false } as const
-    await this.#keeper.ask(async () => this.#lock.release(nothing).then(() => true))
+    await this.#keeper.ask(() => this.check().then(() => true))
   }
 
   #sayEarly(job: string): void {

@@ -1,4 +1,5 @@
 import { bullmqQueue, RouteCollection, Server } from 'framework'
+import { memoryCronLock } from 'framework/plugins/cron'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
@@ -117,4 +118,34 @@ describe('stores of the application', () => {
     expect([res.statusCode(), res.body()]).toEqual([503, { status: 'error', checks: { session: 'error' } }])
     await server.close()
   })
+})
+
+test('a server whose cron jobs cannot reach their lock remains ready, degraded', async () => {
+  let isDown = false
+  const real = memoryCronLock()
+  const lock = {
+    ...real,
+    release: (claim: Parameters<typeof real.release>[0]) =>
+      isDown ? Promise.reject(new Error('connection refused')) : real.release(claim),
+  }
+  const server = new Server({
+    port: 0,
+    host: '127.0.0.1',
+    drainWindow: 0,
+    router: new RouteCollection(),
+    logger: memoryLogger(),
+    plugins: { health: true, cron: { crons: [], lock } },
+  })
+  await server.listen()
+  try {
+    const probe = async () => {
+      const res = await server.inject.get('/health/ready')
+      return [res.statusCode(), res.body()]
+    }
+    expect(await probe()).toEqual([200, { status: 'ok', checks: { cron: 'ok' } }])
+    isDown = true
+    expect(await probe()).toEqual([200, { status: 'degraded', checks: { cron: 'degraded' } }])
+  } finally {
+    await server.close()
+  }
 })

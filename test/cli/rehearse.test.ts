@@ -1,0 +1,246 @@
+import { cpSync, symlinkSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Outcome } from '../../cli/rehearse/rehearse.ts'
+import { readRequests, requestsOf } from '../../cli/rehearse/requests.ts'
+import { runtimeBinary } from '../runtimes/run.mjs'
+import { framework, makeProject, type Project, root } from '../support/cli.ts'
+import { freePort } from '../support/own-server.ts'
+
+const projects: Project[] = []
+afterAll(() => {
+  for (const project of projects) project.remove()
+})
+
+function makeApplication(source: string, files: Readonly<Record<string, string>> = {}): Project {
+  const project = makeProject({ 'dist/index.js': source, ...files }, ['ws'])
+  projects.push(project)
+  return project
+}
+
+/** An application in which nothing is lost; `more` is what is wrong with it. */
+const application = (more = '') => `import { cron, definePlugin, memoryQueue, Server } from 'framework'
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+const server = new Server({
+  drainWindow: 1000,
+  closeTimeout: 4000,
+  plugins: { health: true, json: true, websocket: true, queues: { run: true }, openapi: { info: { title: 'A', version: '1' } } },
+})
+server.get('/', () => 'home')
+server.get('/broken', () => { throw new Error('as always') })
+server.get('/slow', async () => {
+  await pause(300)
+  return 'done'
+})
+server.get('/events', (req, res) => res.sse(async function* () {
+  while (!req.server.closing.aborted) {
+    yield 'tick'
+    await pause(50)
+  }
+}()))
+server.ws('/live', { message: (socket, text) => socket.send(text) })
+${more}
+await server.listen()
+`
+
+const args = ['rehearse', '--duration', '1', '--seed', '7']
+
+async function rehearse({ folder }: Project, more: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const { code, stdout, stderr } = await framework(folder, [...args, '--json', ...more], env)
+  if (!stdout.startsWith('{')) throw new Error(`${code}\n${stdout}${stderr}`)
+  const outcome = JSON.parse(stdout) as Outcome
+  const lost = outcome.findings.filter(({ level }) => level === 'lost').map(({ what }) => what)
+  return { code, stderr, outcome, lost }
+}
+
+describe.concurrent('a rehearsal', () => {
+  test('loses nothing of an application that closes well, although it kills one instance', async () => {
+    const { code, outcome, lost, stderr } = await rehearse(makeApplication(application()))
+    expect([lost, code]).toEqual([[], 0])
+    // What fails before is not a loss.
+    expect(Object.keys(outcome.responses)).toEqual(['200', '500'])
+    expect(outcome.closing).toMatchObject({ ended: 'exit code 0' })
+    expect(outcome.closing.hooks).toContainEqual(
+      expect.objectContaining({ name: 'the drain hook of "websocket"', ms: expect.any(Number) }),
+    )
+    const killed = outcome.findings.map(({ what, level }) => [level, what])
+    expect(killed).toContainEqual(['killed', 'websocket GET /live: ended without a close frame'])
+    expect(killed).toContainEqual(['killed', 'stream GET /events: cut off'])
+    expect(stderr).toContain(
+      'nothing was lost that an application can keep; --seed 7 repeats the order of the requests',
+    )
+  })
+
+  test('names a close hook that does not settle', async () => {
+    const more = `server.register(definePlugin({ name: 'pool', setup: (ctx) => ctx.onClose(() => new Promise(() => {})) })())`
+    const { code, outcome, lost, stderr } = await rehearse(makeApplication(application(more)))
+    expect([lost, code]).toEqual([['the close hook of "pool" did not settle'], 1])
+    expect(outcome.closing.ended).toBe('exit code 1')
+    expect(stderr).toContain('CLOSE_HOOK_TIMEOUT')
+  })
+
+  test('names what ends a pool before the requests that use it', async () => {
+    const more = `let isOpen = true
+server.register(definePlugin({ name: 'pool', setup: (ctx) => ctx.onDrain(() => { isOpen = false }) })())
+server.get('/books', async () => {
+  await pause(600)
+  if (!isOpen) throw new Error('the pool has ended')
+  return []
+})`
+    const { code, lost } = await rehearse(makeApplication(application(more)))
+    const what =
+      /^response GET \/books: status 500 \(the pool has ended\), \d+ ms after SIGTERM, after the drain hook of "pool" had begun$/
+    expect([lost, code]).toEqual([[expect.stringMatching(what)], 1])
+  })
+
+  test('names what drops sockets', async () => {
+    const more = `const sockets = new Set()
+server.ws('/rooms', { open: (socket) => void sockets.add(socket), close: (socket) => void sockets.delete(socket) })
+server.register(definePlugin({ name: 'rooms', setup: (ctx) => ctx.onDrain(() => { for (const one of sockets) one.terminate() }) })())`
+    const { code, lost } = await rehearse(makeApplication(application(more)))
+    const what =
+      /^websocket GET \/rooms: ended without a close frame, \d+ ms after SIGTERM, after the drain hook of "rooms" had begun$/
+    expect([lost, code]).toEqual([[expect.stringMatching(what)], 1])
+  })
+
+  test('names jobs that were done twice, and those that a kill has lost', async () => {
+    const more = `const orders = memoryQueue('orders')
+await orders.subscribe(() => pause(1500))
+server.post('/orders', async () => { await orders.publish({}) })
+await cron('* * * * * *', { name: 'tick' }).start(() => {})`
+    const project = makeApplication(application(more).replace('queues:', 'cron: { crons: [] }, queues:'), {
+      'list.txt': '# what members do\nPOST /orders {"book": 1}\n\nGET /\n',
+    })
+    const sent = ['--requests', 'list.txt', '--rate', '40']
+    const { code, outcome, lost } = await rehearse(project, [...sent, '--unsafe'])
+    expect([lost, code]).toEqual([
+      ['cron tick was done twice before any kill', 'messages of the queue "orders" were accepted and never done'],
+      1,
+    ])
+    expect(outcome.findings.at(-1)!.remedy).toContain('QUEUE_ENGINE=bullmq')
+    expect(outcome.accepted).toBeGreaterThan(20)
+  })
+
+  test('passes for the demo', async () => {
+    const packages = ['ws', 'esbuild', 'graphql', '@graphql-tools', 'node-schedule', 'mqtt', 'mustache', 'nodemailer']
+    const project = makeProject({}, [...packages, 'cronstrue', 'zod', '@sinclair'])
+    projects.push(project)
+    const filter = (path: string) => !path.endsWith('.test.ts')
+    cpSync(join(root, 'docs/examples/demo'), join(project.folder, 'src'), { recursive: true, filter })
+    expect((await framework(project.folder, ['build', '--entry', 'src/main.ts'])).code).toBe(0)
+    // In production, the emails of the demo need a server.
+    const env = { NODE_ENV: 'development' }
+    const { code, outcome, lost } = await rehearse(project, ['--entry', 'dist/main.js'], env)
+    expect([lost, code]).toEqual([[], 0])
+    expect(outcome.closing.hooks.length).toBeGreaterThan(10)
+  })
+
+  test.each(['bun', 'deno'] as const)('runs on %s', async (name) => {
+    const binary = runtimeBinary(name)
+    if (binary === undefined) throw new Error(`${name} is not installed: npm ci --prefix test/runtimes`)
+    const project = makeApplication(application())
+    symlinkSync(binary, join(project.folder, name))
+    const env = { PATH: [project.folder, '/usr/bin', '/bin'].join(delimiter) }
+    const more = ['--runtime', name, '--entry', 'dist/index.js']
+    const { code, outcome, lost } = await rehearse(project, more, env)
+    expect([lost, code]).toEqual([[], 0])
+    expect(outcome.closing.hooks.length).toBeGreaterThan(1)
+  })
+})
+
+describe.concurrent('what a rehearsal cannot do is reported with its remedy', () => {
+  const built = (options: string, more = '') => ({
+    'dist/index.js': `import { createServer } from 'node:http'
+import { Server } from 'framework'
+const server = new Server({ ${options} })
+${more}
+await server.listen()
+`,
+  })
+  const own = `createServer().listen(process.env.OWN_PORT)`
+  test.each([
+    ['no build', {}, [], '"framework build" creates dist/index.js'],
+    ['no health route', built(''), [], 'GET /health/ready gets 404. Turn on the plugin'],
+    ['no start', built('', `throw new Error('no database')`), [], 'did not start as instance 1'],
+    ['a port of its own', built('plugins: { health: true }', own), [], 'did not start as instance 2, which ended'],
+    [
+      'a fixed port',
+      built('port: Number(process.env.OWN_PORT)'),
+      [],
+      'listen on the port in PORT, without an option "port"',
+    ],
+    ['nothing to send', built('plugins: { health: { live: false } }'), [], 'there is no request to send'],
+    [
+      'a wrong list',
+      { ...built(''), list: 'GET /\nFETCH /\n' },
+      ['--requests', 'list'],
+      'line 2 of list is not a request',
+    ],
+    ['a wrong archive', { ...built(''), list: '{}' }, ['--requests', 'list'], 'list is not a HAR file'],
+    ['no list', built(''), ['--requests', 'list'], '--requests: list does not exist'],
+  ] as [string, Record<string, string>, string[], string][])('%s', async (_name, files, more, message) => {
+    const project = makeProject({ 'src/index.ts': '', ...files })
+    projects.push(project)
+    const { code, stderr } = await framework(project.folder, [...args, ...more], { OWN_PORT: String(await freePort()) })
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
+  })
+
+  test.each([
+    [['--rate', '0'], '--rate takes a whole number from 1 to 1000, not 0'],
+    [['--close-timeout', '1.5'], '--close-timeout takes a whole number from 1 to 3600, not 1.5'],
+    [['--health', 'ready'], '--health takes a path such as /health/ready, not "ready"'],
+  ])('%j', async (more, message) => {
+    const project = makeProject(built(''))
+    projects.push(project)
+    const { code, stderr } = await framework(project.folder, [...args, ...more])
+    expect([code, stderr]).toEqual([2, `${message}\n`])
+  })
+})
+
+test('requests are those of the routes, with the examples of their description', () => {
+  const route = (path: string, method = 'GET', isSocket = false) => ({ method, path, isSocket })
+  const id = { name: 'id', in: 'path', required: true }
+  const routes = [route('/'), route('/books/:id'), route('/pages/:page?'), route('/files/*'), route('/', 'POST')]
+  const document = {
+    paths: {
+      '/books/{id}': { get: { parameters: [{ ...id, schema: { enum: ['a b'] } }] }, delete: {} },
+      '/members/{id}': { get: { parameters: [{ $ref: '#/components/parameters/id' }] } },
+      '/search': { parameters: [{ name: 'q', in: 'query', required: true, example: 'x&y' }], get: {} },
+    },
+    components: { parameters: { id } },
+  }
+  const requests = requestsOf({ routes: [...routes, route('/live', 'GET', true), route('/search')], document })
+  expect(requests.map(({ method, path, isSocket }) => `${method} ${path}${isSocket ? ' socket' : ''}`)).toEqual([
+    'GET /books/a%20b',
+    'GET /search?q=x%26y',
+    'GET /',
+    'GET /pages',
+    'GET /live socket',
+  ])
+})
+
+test('a recording is a HAR file, of which the headers of the connection are left out', () => {
+  const request = {
+    method: 'POST',
+    url: 'https://shop.example.org/orders?draft=1',
+    headers: [
+      { name: 'Host', value: 'shop.example.org' },
+      { name: ':path', value: '/orders' },
+      { name: 'content-type', value: 'application/json' },
+    ],
+    postData: { text: '{"book":1}' },
+  }
+  const socket = { url: 'wss://shop.example.org/live', headers: [{ name: 'Sec-WebSocket-Key', value: 'x' }] }
+  const project = makeProject({ 'a.har': JSON.stringify({ log: { entries: [{ request }, { request: socket }] } }) })
+  projects.push(project)
+  expect(readRequests(join(project.folder, 'a.har'))).toEqual([
+    {
+      method: 'POST',
+      path: '/orders?draft=1',
+      headers: { 'content-type': 'application/json' },
+      body: '{"book":1}',
+      isSocket: false,
+    },
+    { method: 'GET', path: '/live', headers: {}, body: undefined, isSocket: true },
+  ])
+})
