@@ -19,9 +19,7 @@ export interface Logger {
 }
 
 /** The server, whose logger is looked up only when something is reported. */
-export interface LoggerOwner {
-  readonly safeLogger: Logger
-}
+export type LoggerOwner = { readonly safeLogger: Logger }
 
 /** How everything below the kernel reports warnings. */
 export function warnInto(server: LoggerOwner): (message: string, error?: unknown) => void {
