@@ -54,44 +54,14 @@ let modules: Promise<string> | undefined
  * Folders whose files run one after the other in the same processes: a process of its own would cost each file 0.3 s of processor
  * time. They keep what they register in routers, servers and options of their own.
  */
-const sharing = [
-  'test/kernel',
-  ...[
-    ...[
-      'asyncapi',
-      'cache',
-      'channels',
-      'compression',
-      'contract',
-      'controllers',
-      'cookie',
-      'cors',
-      'cron',
-      'env',
-      'graphql',
-      'helmet',
-    ],
-    ...['json', 'log', 'mailer', 'methodOverride', 'mqtt', 'openapi', 'overload', 'policy', 'rateLimit'],
-    ...['requestContext', 'responses'],
-    ...[
-      'serializer',
-      'session',
-      'shared',
-      'static',
-      'storage',
-      'testing',
-      'timeout',
-      'trustProxy',
-      'upload',
-      'urlencoded',
-    ],
-    ...['validation', 'websocket'],
-  ].map((plugin) => `test/plugins/${plugin}`),
-].map((folder) => `${folder}/**/*.test.ts`)
+const sharing = ['kernel', 'plugins'].map((folder) => `test/${folder}/**/*.test.ts`)
+
+/** Of these folders, those whose files have a process of their own. */
+const apart = ['test/plugins/queues/**']
 
 /**
  * Exceptions in these folders, which need a process of their own: they replace modules or timers, load routes into the router of the process, count
- * what it has, measure its memory, or declare classes, which every later service of the process takes.
+ * what it has, measure its memory, listen to its events, set what it has once, or declare classes, which every later service of the process takes.
  */
 const exceptions = [
   'test/kernel/life/shutdown.test.ts',
@@ -101,11 +71,18 @@ const exceptions = [
   'test/plugins/cron/classes.test.ts',
   'test/plugins/cron/clock.test.ts',
   'test/plugins/cron/loading.test.ts',
+  'test/plugins/health/health.test.ts',
+  'test/plugins/health/postgres.test.ts',
+  'test/plugins/imported-classes-legacy.test.ts',
+  'test/plugins/imported-classes.test.ts',
+  'test/plugins/metrics/open-telemetry.test.ts',
   'test/plugins/mqtt/classes.test.ts',
   'test/plugins/mqtt/servers.test.ts',
   'test/plugins/openapi/demo.test.ts',
   'test/plugins/openapi/missing.test.ts',
   'test/plugins/policy/resource.test.ts',
+  'test/plugins/together.test.ts',
+  'test/plugins/work/handlers.test.ts',
 ]
 
 /** Files for which vite loads the sources: the framework imports TypeScript of theirs, or they replace a module that it imports or load one again. */
@@ -157,7 +134,7 @@ export default defineConfig({
             test: {
               name: 'sharing',
               include: sharing,
-              exclude: [...everywhere, ...exceptions, ...onSources],
+              exclude: [...everywhere, ...apart, ...exceptions, ...onSources],
               isolate: false,
               setupFiles: 'test/support/clean-process.ts',
             },
@@ -167,8 +144,13 @@ export default defineConfig({
             plugins: [built],
             test: {
               name: 'alone',
-              include: ['test/**/*.test.ts', 'docs/**/*.test.ts'],
-              exclude: [...everywhere, ...sharing, ...onSources],
+              include: [
+                'test/*.test.ts',
+                'test/{benchmarks,cli,conformance,support,types}/**/*.test.ts',
+                'docs/**/*.test.ts',
+                ...apart,
+              ],
+              exclude: [...everywhere, ...onSources],
             },
           },
           {
