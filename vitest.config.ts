@@ -174,8 +174,8 @@ export default defineConfig({
     environment: 'node',
     sequence: { sequencer: RandomOrder },
     pool: 'forks',
-    // More than the two cores of a small machine: most of the time tests wait, for processes, servers and time limits.
-    maxWorkers: 3,
+    // More than the two cores of a small machine: tests wait for processes, servers and time limits, half of the time of a worker.
+    maxWorkers: 4,
     // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.
     testTimeout: 120_000,
     hookTimeout: 120_000,
