@@ -65,7 +65,7 @@ let modules: Promise<string> | undefined
  * Folders whose files run one after the other in the same processes: a process of its own would cost each file 0.3 s of processor
  * time. They keep what they register in routers, servers and options of their own.
  */
-const sharing = ['kernel', 'plugins'].map((folder) => `test/${folder}/**/*.test.ts`)
+const sharing = ['kernel', 'plugins', 'conformance'].map((folder) => `test/${folder}/**/*.test.ts`)
 
 /** Of these folders, those whose files have a process of their own. */
 const apart = ['test/plugins/queues/**']
@@ -157,7 +157,7 @@ export default defineConfig({
               name: 'alone',
               include: [
                 'test/*.test.ts',
-                'test/{benchmarks,cli,conformance,support,types}/**/*.test.ts',
+                'test/{benchmarks,cli,support,types}/**/*.test.ts',
                 'docs/**/*.test.ts',
                 ...apart,
               ],
