@@ -27,6 +27,17 @@ const decorators = {
   },
 }
 
+/** Tests that read the pages of the documentation depend on them, so that `--changed` runs them after a change of a page. */
+const pages = {
+  name: 'pages',
+  enforce: 'pre' as const,
+  transform(code: string, id: string) {
+    if (!/\/test\/(docs|docs-examples|words)\.test\.ts$/.test(id)) return undefined
+    return { code: `${code}\nvoid import.meta.glob(['/*.md', '/docs/**/*.md', '!**/node_modules/**'])`, map: null }
+  },
+  load: (id: string) => (id.endsWith('.md') ? 'export {}' : undefined),
+}
+
 /**
  * Imports of the framework load built modules, without vite: 0.15 s of processor time for each file in place of 0.65 s. With
  * `--changed`, and in watch mode, vite has to know who imports what.
@@ -54,44 +65,14 @@ let modules: Promise<string> | undefined
  * Folders whose files run one after the other in the same processes: a process of its own would cost each file 0.3 s of processor
  * time. They keep what they register in routers, servers and options of their own.
  */
-const sharing = [
-  'test/kernel',
-  ...[
-    ...[
-      'asyncapi',
-      'cache',
-      'channels',
-      'compression',
-      'contract',
-      'controllers',
-      'cookie',
-      'cors',
-      'cron',
-      'env',
-      'graphql',
-      'helmet',
-    ],
-    ...['json', 'log', 'mailer', 'methodOverride', 'mqtt', 'openapi', 'overload', 'policy', 'rateLimit'],
-    ...['requestContext', 'responses'],
-    ...[
-      'serializer',
-      'session',
-      'shared',
-      'static',
-      'storage',
-      'testing',
-      'timeout',
-      'trustProxy',
-      'upload',
-      'urlencoded',
-    ],
-    ...['validation', 'websocket'],
-  ].map((plugin) => `test/plugins/${plugin}`),
-].map((folder) => `${folder}/**/*.test.ts`)
+const sharing = ['kernel', 'plugins', 'conformance'].map((folder) => `test/${folder}/**/*.test.ts`)
+
+/** Of these folders, those whose files have a process of their own. */
+const apart = ['test/plugins/queues/**']
 
 /**
  * Exceptions in these folders, which need a process of their own: they replace modules or timers, load routes into the router of the process, count
- * what it has, measure its memory, or declare classes, which every later service of the process takes.
+ * what it has, measure its memory, listen to its events, set what it has once, or declare classes, which every later service of the process takes.
  */
 const exceptions = [
   'test/kernel/life/shutdown.test.ts',
@@ -101,11 +82,18 @@ const exceptions = [
   'test/plugins/cron/classes.test.ts',
   'test/plugins/cron/clock.test.ts',
   'test/plugins/cron/loading.test.ts',
+  'test/plugins/health/health.test.ts',
+  'test/plugins/health/postgres.test.ts',
+  'test/plugins/imported-classes-legacy.test.ts',
+  'test/plugins/imported-classes.test.ts',
+  'test/plugins/metrics/open-telemetry.test.ts',
   'test/plugins/mqtt/classes.test.ts',
   'test/plugins/mqtt/servers.test.ts',
   'test/plugins/openapi/demo.test.ts',
   'test/plugins/openapi/missing.test.ts',
   'test/plugins/policy/resource.test.ts',
+  'test/plugins/together.test.ts',
+  'test/plugins/work/handlers.test.ts',
 ]
 
 /** Files for which vite loads the sources: the framework imports TypeScript of theirs, or they replace a module that it imports or load one again. */
@@ -126,7 +114,7 @@ const isLong = process.env.FRAMEWORK_TEST_LONG === '1'
 const everywhere = ['**/node_modules/**', 'dist/**', ...(isLong ? [] : [long])]
 
 export default defineConfig({
-  plugins: [decorators],
+  plugins: [decorators, pages],
   resolve: {
     alias: [
       // Vite would use the package's modules, and Node.js these files: two copies, which do not recognise each other's types.
@@ -156,7 +144,7 @@ export default defineConfig({
             test: {
               name: 'sharing',
               include: sharing,
-              exclude: [...everywhere, ...exceptions, ...onSources],
+              exclude: [...everywhere, ...apart, ...exceptions, ...onSources],
               isolate: false,
               setupFiles: 'test/support/clean-process.ts',
             },
@@ -166,8 +154,13 @@ export default defineConfig({
             plugins: [built],
             test: {
               name: 'alone',
-              include: ['test/**/*.test.ts', 'docs/**/*.test.ts'],
-              exclude: [...everywhere, ...sharing, ...onSources],
+              include: [
+                'test/*.test.ts',
+                'test/{benchmarks,cli,support,types}/**/*.test.ts',
+                'docs/**/*.test.ts',
+                ...apart,
+              ],
+              exclude: [...everywhere, ...onSources],
             },
           },
           {
@@ -180,8 +173,8 @@ export default defineConfig({
     environment: 'node',
     sequence: { sequencer: RandomOrder },
     pool: 'forks',
-    // More than the two cores of a small machine: most of the time tests wait, for processes, servers and time limits.
-    maxWorkers: 3,
+    // More than the two cores of a small machine: tests wait for processes, servers and time limits, half of the time of a worker.
+    maxWorkers: 4,
     // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.
     testTimeout: 120_000,
     hookTimeout: 120_000,

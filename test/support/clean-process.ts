@@ -8,6 +8,6 @@ const folder = process.cwd()
 afterAll(() => {
   router.clearRoutes()
   if (process.cwd() !== folder) process.chdir(folder)
-  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
+  for (const name of Object.keys(process.env)) if (!Object.hasOwn(env, name)) delete process.env[name]
   Object.assign(process.env, env)
 })

@@ -47,7 +47,7 @@ const names = [...single, 'unit', ...groups.keys()]
 export const usage = `npm test                          everything except the long tests
 npm test -- <plugin>…             what belongs to a plugin: npm test -- queues
 npm test -- <path>…               only the test files whose path contains one of these
-npm test -- --changed             what a change that is not committed touches, by imports
+npm test -- --changed             what a change that is not committed touches, by imports, and the examples of its pages
 npm test -- --only <part>[,…]     ${names.join(', ')}
 npm run test:long [-- <path>…]    the long tests: soak, abuse, kills, newcomers
 

@@ -2,8 +2,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take twenty seconds or more. At the end of a run, each would leave the other core idle. */
 const longest = [
+  'test/plugins/queues/portable.test.ts',
+  'test/conformance/portable-queue.test.ts',
   'test/newcomer.test.ts',
+  'test/plugins/queues/kills.test.ts',
+  'test/plugins/queues/pgboss-10.test.ts',
   'test/cli/serve.test.ts',
+  'test/package.test.ts',
   'test/conformance/wire.test.ts',
   'test/site.test.ts',
   'test/conformance/http.test.ts',
