@@ -2,6 +2,8 @@ import { expectServer } from '../../kernel/index.ts'
 
 export { type TestClock, type TestClockOptions, testClock } from './clock.ts'
 export type { MockCookie, MockHeaders } from './content.ts'
+export type { Leak, LeakKind } from './leaks/leak.ts'
+export { type LeakOptions, type LeakTracker, trackLeaks } from './leaks/track.ts'
 export { type MockMethods, MockServer, type MockVerb, mockMethods } from './mock-server.ts'
 export { type MockClose, MockSocket, type MockSocketOptions } from './mock-socket.ts'
 export type { MockOptions, MockPart, MockQuery, MockValue } from './options.ts'

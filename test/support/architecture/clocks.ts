@@ -44,6 +44,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/storage/providers/local-types.ts': 'compares times of files',
   'plugins/storage/providers/local.ts': 'compares times of files',
   'plugins/testing/clock.ts': 'is the clock of tests',
+  'plugins/testing/leaks/track.ts': 'patience with resources that end',
   'plugins/testing/mock-socket.ts': 'patience of a test',
   'plugins/websocket/backpressure.ts': 'patience with a socket',
   'plugins/websocket/socket.ts': 'patience with a socket',
