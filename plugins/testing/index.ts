@@ -7,6 +7,8 @@ export { type LeakOptions, type LeakTracker, trackLeaks } from './leaks/track.ts
 export { type MockMethods, MockServer, type MockVerb, mockMethods } from './mock-server.ts'
 export { type MockClose, MockSocket, type MockSocketOptions } from './mock-socket.ts'
 export type { MockOptions, MockPart, MockQuery, MockValue } from './options.ts'
+export { Outage, type OutageKind, type OutageOptions } from './outages/outage.ts'
+export { OutageProxy, outageProxy } from './outages/proxy.ts'
 export { MockResponse } from './response.ts'
 
 // The modules that a test imports wait for its server, however long the test takes to create it.

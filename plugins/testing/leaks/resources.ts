@@ -15,8 +15,6 @@ export interface Resource {
 /** Those made since the beginning that are alive. */
 export interface Watched {
   readonly alive: Iterable<Resource>
-  /** Begins work of the tracker itself, which is not watched. */
-  apart<Result>(work: () => Result): Result
   stop(): void
 }
 
@@ -93,11 +91,10 @@ class NodeResource implements Resource {
 export function watchNode(owners: Owners): Watched {
   const makers = new Map<number, Maker>()
   const resources = new Map<number, NodeResource>()
-  let isApart = false
   const hook = createHook({
     init(id, type, trigger, handle) {
       const kind = kinds[type]
-      if ((kind === undefined && !steps.has(type)) || isApart) return
+      if (kind === undefined && !steps.has(type)) return
       const by = executionAsyncId()
       // A server has made the connections that it accepts, and a socket or a timer what its callback makes.
       const maker = new Maker(owners.current, makers.get(by) ?? makers.get(trigger))
@@ -109,16 +106,5 @@ export function watchNode(owners: Owners): Watched {
       resources.delete(id)
     },
   }).enable()
-  return {
-    alive: { [Symbol.iterator]: () => resources.values() },
-    apart(work) {
-      isApart = true
-      try {
-        return work()
-      } finally {
-        isApart = false
-      }
-    },
-    stop: () => void hook.disable(),
-  }
+  return { alive: { [Symbol.iterator]: () => resources.values() }, stop: () => void hook.disable() }
 }
