@@ -9,6 +9,7 @@ export { type MockClose, MockSocket, type MockSocketOptions } from './mock-socke
 export type { MockOptions, MockPart, MockQuery, MockValue } from './options.ts'
 export { Outage, type OutageKind, type OutageOptions } from './outages/outage.ts'
 export { OutageProxy, outageProxy } from './outages/proxy.ts'
+export { outage, outageOf } from './outages/twin.ts'
 export { MockResponse } from './response.ts'
 
 // The modules that a test imports wait for its server, however long the test takes to create it.

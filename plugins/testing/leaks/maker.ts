@@ -84,10 +84,6 @@ export class Maker {
   /** The same, or the nearest place in a package or in the framework. */
   get nearest(): string {
     const frame = /(?:\(|at )(?:file:\/\/)?(\/[^()\n]+:\d+:\d+)/
-    for (let step: Maker | undefined = this; step !== undefined; step = step.#from) {
-      const place = this.place ?? frame.exec(step.stack)?.[1]
-      if (place !== undefined) return place
-    }
-    return 'an unknown place'
+    return this.place ?? frame.exec(this.stack)?.[1] ?? 'an unknown place'
   }
 }

@@ -9,11 +9,11 @@ export type OutageKind = 'down' | 'slow' | 'cut' | 'lies'
 
 /** Options of an outage. */
 export interface OutageOptions {
-  /** For `slow`: milliseconds by which each response is late. Default 10000, which is longer than the time limits of the plugins. */
+  /** For `slow`: milliseconds by which each response is late. Default 15000, which is longer than the time limits of the plugins. */
   readonly delay?: number
 }
 
-const outageOptions = option.shape({ delay: option.ms().default(10_000) })
+const outageOptions = option.shape({ delay: option.ms().default(15_000) })
 const outageKind = option.oneOf('down', 'slow', 'cut', 'lies').required()
 
 /** An outage in progress. */
@@ -21,25 +21,30 @@ export class Outage {
   readonly kind: OutageKind
   readonly #delay: number
   readonly #end = new AbortController()
-  readonly #restored: () => void
+  readonly #undo: (() => void)[] = []
 
   /** @internal */
-  constructor(kind: OutageKind, options: OutageOptions | undefined, restored: () => void) {
+  constructor(kind: OutageKind, options: OutageOptions | undefined) {
     this.kind = outageKind.parse(kind, 'outage')
     this.#delay = outageOptions.parse(options, 'outage').delay
-    this.#restored = restored
   }
 
-  /** Resolves when a late response may arrive: after the delay, or at the end of the outage. @internal */
-  async late(): Promise<void> {
-    await systemClock.sleep(this.#delay, this.#end.signal).catch(() => {})
+  /** Waits until a late response arrives: after the delay, or at the end of the outage; returns whether that is within a limit. @internal */
+  async isInTime(limit = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const { signal } = this.#end
+    await systemClock.sleep(Math.min(this.#delay, limit), signal).catch(() => {})
+    return this.#delay <= limit || signal.aborted
+  }
+
+  /** @internal */
+  whenOver(work: () => void): void {
+    this.#undo.push(work)
   }
 
   /** Ends the outage: late responses arrive now, and the service works again. */
   restore(): void {
-    if (this.#end.signal.aborted) return
     this.#end.abort()
-    this.#restored()
+    for (const undo of this.#undo.splice(0)) undo()
   }
 
   /** The same, for `using` and `await using`. */

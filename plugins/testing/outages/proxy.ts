@@ -36,7 +36,8 @@ export class OutageProxy implements AsyncDisposable {
    * using slow = redis.outage('slow', { delay: 300 })
    */
   outage(kind: OutageKind, options?: OutageOptions): Outage {
-    const outage = new Outage(kind, options, () => {
+    const outage = new Outage(kind, options)
+    outage.whenOver(() => {
       if (this.#outage === outage) this.#outage = undefined
     })
     this.#outage?.restore()
@@ -83,7 +84,7 @@ export class OutageProxy implements AsyncDisposable {
       if (outage.kind === 'lies') return void client.write(Buffer.alloc(chunk.length, '?'))
       if (outage.kind === 'cut') return void client.write(chunk.subarray(0, chunk.length / 2), () => client.destroy())
       service.pause()
-      await outage.late()
+      await outage.isInTime()
       client.write(chunk)
       service.resume()
     })

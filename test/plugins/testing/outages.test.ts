@@ -72,7 +72,7 @@ const at = async <Own extends { readonly port: number }>(protocol: string, own: 
   Object.assign(own, { url: `${protocol}://127.0.0.1:${own.port}` })
 
 outagesOf('MQTT', async () => at('mqtt', await startMosquitto()), {
-  mqtt: [(url) => users.mqtt(url), { outcome: 'MqttUnavailableError', limit: 1_000 }],
+  mqtt: [(url) => users.mqtt({ url }), { outcome: 'MqttUnavailableError', limit: 1_000 }],
 })
 
 outagesOf('SMTP', async () => at('smtp', await startSmtp()), {
