@@ -12,11 +12,13 @@ export interface BackendOptions {
 export interface Backend extends BackendOptions {
   /** The name of the plugin. */
   readonly plugin: string
+  /** The object whose methods fail. */
   readonly object: object
 }
 
 // On the server itself, because a test kit may be of another copy of this package.
 const mark = Symbol.for('framework.backends')
+/** A server with what was announced. */
 type WithBackends = object & { [mark]?: Backend[] }
 
 /**

@@ -1,18 +1,23 @@
 import { relative } from 'node:path'
 
+/** The types of `async_hooks`. */
+export const kinds = {
+  Timeout: 'timer',
+  Immediate: 'immediate',
+  TCPSERVERWRAP: 'server',
+  PIPESERVERWRAP: 'server',
+  TCPWRAP: 'socket',
+  PIPEWRAP: 'pipe',
+  UDPWRAP: 'UDP socket',
+  PROCESSWRAP: 'child process',
+  WORKER: 'worker',
+  FSEVENTWRAP: 'file watcher',
+  STATWATCHER: 'file watcher',
+  MESSAGEPORT: 'message port',
+} as const
+
 /** What a resource is. `interval`: a timer that goes on. `immediate`: a loop of `setImmediate`. */
-export type LeakKind =
-  | 'timer'
-  | 'interval'
-  | 'immediate'
-  | 'server'
-  | 'socket'
-  | 'pipe'
-  | 'UDP socket'
-  | 'child process'
-  | 'worker'
-  | 'file watcher'
-  | 'message port'
+export type LeakKind = (typeof kinds)[keyof typeof kinds] | 'interval'
 
 /** A resource that is still in use. */
 export interface Leak {

@@ -1,5 +1,5 @@
 import { createHook, executionAsyncId } from 'node:async_hooks'
-import type { LeakKind } from './leak.ts'
+import { kinds, type LeakKind } from './leak.ts'
 import { Maker, type Owners } from './maker.ts'
 
 /** Something of the runtime that is in use until it is ended. */
@@ -9,28 +9,13 @@ export interface Resource {
   /** What it is connected to, for a socket that has connected. */
   readonly to?: string | undefined
   /** Whether it will not end by itself; called only while it is alive. */
-  readonly stays: boolean
+  stays(): boolean
 }
 
 /** Those made since the beginning that are alive. */
 export interface Watched {
   readonly alive: Iterable<Resource>
   stop(): void
-}
-
-const kinds: { readonly [type: string]: LeakKind } = {
-  Timeout: 'timer',
-  Immediate: 'immediate',
-  TCPSERVERWRAP: 'server',
-  PIPESERVERWRAP: 'server',
-  TCPWRAP: 'socket',
-  PIPEWRAP: 'pipe',
-  UDPWRAP: 'UDP socket',
-  PROCESSWRAP: 'child process',
-  WORKER: 'worker',
-  FSEVENTWRAP: 'file watcher',
-  STATWATCHER: 'file watcher',
-  MESSAGEPORT: 'message port',
 }
 
 /** What only lies between the code that asks for a resource and the resource. */
@@ -78,7 +63,7 @@ class NodeResource implements Resource {
     return isKnown ? `${peer.address}:${peer.port}` : undefined
   }
 
-  get stays(): boolean {
+  stays(): boolean {
     const handle = this.#handle.deref()
     if (handle === undefined || handle._destroyed === true) return false
     if (handle.hasRef?.() !== false) return true
@@ -87,13 +72,13 @@ class NodeResource implements Resource {
   }
 }
 
-/** Watches with the hooks of Node.js, which see whatever the runtime makes, whoever asks for it. */
+/** Watches with the hooks of Node.js, which see whatever the runtime makes. */
 export function watchNode(owners: Owners): Watched {
   const makers = new Map<number, Maker>()
   const resources = new Map<number, NodeResource>()
   const hook = createHook({
     init(id, type, trigger, handle) {
-      const kind = kinds[type]
+      const kind = kinds[type as keyof typeof kinds] as LeakKind | undefined
       if (kind === undefined && !steps.has(type)) return
       const by = executionAsyncId()
       // A server has made the connections that it accepts, and a socket or a timer what its callback makes.

@@ -1,6 +1,7 @@
 import { AssertionError } from 'node:assert'
 import { type Kernel, systemClock } from '../../../kernel/index.ts'
 import { option } from '../../shared/options/index.ts'
+import { watchCalls } from './calls.ts'
 import { type Leak, lineOf } from './leak.ts'
 import { Owners } from './maker.ts'
 import { type Resource, type Watched, watchNode } from './resources.ts'
@@ -11,25 +12,6 @@ export interface LeakOptions {
   readonly patience?: number
   /** Returns true for a resource that may stay, such as a connection that all tests of a file share. */
   readonly ignore?: (leak: Leak) => boolean
-}
-
-/** The resources that were made since `trackLeaks`. */
-export interface LeakTracker extends AsyncDisposable {
-  /**
-   * Resolves with the resources that do not end within the patience; with a server, without those of the plugins of other servers.
-   * Without one, it takes no longer than a turn of the event loop.
-   */
-  find(server?: Kernel): Promise<readonly Leak[]>
-  /**
-   * Resolves if there are none, and rejects otherwise.
-   *
-   * @throws (as a rejection) the AssertionError of Node.js, whose message names each with its plugin and its line.
-   */
-  assertNone(server?: Kernel): Promise<void>
-  /** Ends the watching. */
-  stop(): void
-  /** The same as `assertNone` and `stop`, for `await using leaks = trackLeaks()`. */
-  [Symbol.asyncDispose](): Promise<void>
 }
 
 const leakOptions = option.shape({
@@ -47,31 +29,45 @@ const leakOptions = option.shape({
  *
  * @throws OptionError.
  * @example
- * test('closes everything', async () => {
- *   await using leaks = trackLeaks()
- *   await using server = new Server({ port: 0, plugins: { cache: true } })
- *   await server.listen()
- * })
+ * const leaks = trackLeaks()
+ * const application = new Server({ port: 0, plugins: { cache: true } })
+ * await application.listen()
+ * await application.close()
+ * await leaks.assertNone()
+ * leaks.stop()
  */
 export function trackLeaks(options?: LeakOptions): LeakTracker {
   const { patience, ignore } = leakOptions.parse(options, 'trackLeaks')
   const owners = new Owners()
-  return new Tracker(owners, watchNode(owners), { patience, ignore })
+  const { bun, deno } = process.versions as { readonly [runtime: string]: string | undefined }
+  const watch = bun === undefined && deno === undefined ? watchNode : watchCalls
+  return new LeakTracker(owners, watch(owners), { patience, ignore })
 }
 
-type Settings = LeakOptions & { readonly patience: number }
-
-class Tracker implements LeakTracker {
+/**
+ * The resources that were made since `trackLeaks`.
+ *
+ * @example
+ * const tracker: LeakTracker = trackLeaks()
+ * for (const { kind, plugin, place } of await tracker.find()) console.log(kind, plugin, place)
+ * tracker.stop()
+ */
+export class LeakTracker implements AsyncDisposable {
   readonly #owners: Owners
   readonly #watched: Watched
-  readonly #options: Settings
+  readonly #options: LeakOptions & { readonly patience: number }
 
-  constructor(owners: Owners, watched: Watched, options: Settings) {
+  /** @internal */
+  constructor(owners: Owners, watched: Watched, options: LeakOptions & { readonly patience: number }) {
     this.#owners = owners
     this.#watched = watched
     this.#options = options
   }
 
+  /**
+   * Resolves with the resources that do not end within the patience; with a server, without those of the plugins of other servers.
+   * If there are none, it takes no longer than two turns of the event loop.
+   */
   async find(server?: Kernel): Promise<readonly Leak[]> {
     const end = systemClock.monotonic() + this.#options.patience
     for (;;) {
@@ -89,7 +85,7 @@ class Tracker implements LeakTracker {
       // Without either, it is the runtime's or the test runner's.
       owner === undefined ? place !== undefined : server === undefined || owner.server === server
     const found = new Map<string, Leak>()
-    const all = [...this.#watched.alive].filter(({ maker, stays }) => stays && isMeant(maker))
+    const all = [...this.#watched.alive].filter((one) => one.stays() && isMeant(one.maker))
     const children = new Set(all.filter(({ kind }) => kind === 'child process').map(({ maker }) => maker.nearest))
     for (const { kind, maker, to } of all) {
       // The output of a child ends with it.
@@ -101,6 +97,11 @@ class Tracker implements LeakTracker {
     return [...found.values()].filter((leak) => this.#options.ignore?.(leak) !== true)
   }
 
+  /**
+   * Resolves if there are none, and rejects otherwise.
+   *
+   * @throws (as a rejection) the AssertionError of Node.js, whose message names each with its plugin and its line.
+   */
   async assertNone(server?: Kernel): Promise<void> {
     const actual = await this.find(server)
     if (actual.length === 0) return
@@ -109,11 +110,13 @@ class Tracker implements LeakTracker {
     throw new AssertionError({ message, actual, expected: [], operator: 'leaks' })
   }
 
+  /** Ends the watching. */
   stop(): void {
     this.#watched.stop()
     this.#owners.stop()
   }
 
+  /** The same as `assertNone` and `stop`, for `await using leaks = trackLeaks()`. */
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       await this.assertNone()

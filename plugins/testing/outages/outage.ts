@@ -16,8 +16,16 @@ export interface OutageOptions {
 const outageOptions = option.shape({ delay: option.ms().default(15_000) })
 const outageKind = option.oneOf('down', 'slow', 'cut', 'lies').required()
 
-/** An outage in progress. */
+/**
+ * An outage in progress.
+ *
+ * @example
+ * const outbox = memoryTransport()
+ * const down: Outage = outage(outbox, 'down')
+ * down.restore()
+ */
 export class Outage {
+  /** What is wrong. */
   readonly kind: OutageKind
   readonly #delay: number
   readonly #end = new AbortController()

@@ -2,17 +2,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { OptionError } from '../../../kernel/index.ts'
 import { Outage, type OutageKind, type OutageOptions } from './outage.ts'
 
-const ports: { readonly [protocol: string]: number } = {
-  redis: 6379,
-  postgres: 5432,
-  postgresql: 5432,
-  mqtt: 1883,
-  smtp: 587,
-  http: 80,
-  ws: 80,
-}
-
-/** A proxy between an application and a service, for outages on demand. */
+/**
+ * A proxy between an application and a service, for outages on demand.
+ *
+ * @example
+ * const postgres: OutageProxy = await outageProxy('postgres://127.0.0.1:5432/shop')
+ * await postgres.close()
+ */
 export class OutageProxy implements AsyncDisposable {
   /** The address of the service through the proxy: the given one with another host and port. */
   readonly url: string
@@ -21,9 +17,10 @@ export class OutageProxy implements AsyncDisposable {
   #outage: Outage | undefined
 
   /** @internal */
-  constructor(server: Server, service: URL, host: string, port: number) {
+  constructor(server: Server, service: URL) {
+    const host = service.hostname.replace(/^\[|\]$/g, '')
     this.#server = server
-    server.on('connection', (client) => this.#pass(client, connect(port, host)))
+    server.on('connection', (client) => this.#pass(client, connect(Number(service.port), host)))
     const url = new URL(service)
     url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
     this.url = url.href
@@ -33,6 +30,7 @@ export class OutageProxy implements AsyncDisposable {
    * Begins an outage, which replaces the present one.
    *
    * @example
+   * await using redis = await outageProxy('redis://127.0.0.1:6379')
    * using slow = redis.outage('slow', { delay: 300 })
    */
   outage(kind: OutageKind, options?: OutageOptions): Outage {
@@ -95,20 +93,20 @@ export class OutageProxy implements AsyncDisposable {
  * Opens a proxy to a service, such as `redis://127.0.0.1:6379`: the application uses the address of the proxy, and the test decides what is wrong with
  * the service. It passes bytes, so it serves every protocol over TCP; with TLS, the certificate has to be valid for 127.0.0.1.
  *
- * @throws (as a rejection) OptionError for an address without a host, or without a port if the protocol has no usual one.
+ * @throws (as a rejection) OptionError for an address without a host and a port.
  * @example
  * await using redis = await outageProxy('redis://127.0.0.1:6379')
- * await using server = new Server({ plugins: { session: { secret, store: { redis: redis.url } } } })
+ * await using shop = new Server({ plugins: { cache: { provider: 'redis', redis: redis.url } } })
+ * await shop.ready()
  * using down = redis.outage('down')
- * const res = await server.inject.get('/cart', { cookies })
- * res.assertStatus(503)
+ * const res = await shop.inject.get('/books')
+ * res.assertHeader('x-cache', 'BYPASS')
  */
 export async function outageProxy(address: string): Promise<OutageProxy> {
   const service = URL.canParse(address) ? new URL(address) : undefined
-  const port = Number(service?.port) || ports[service?.protocol.slice(0, -1) ?? '']
-  if (!service?.hostname || port === undefined)
+  if (!service?.hostname || service.port === '')
     throw OptionError('outageProxy', address, 'an address with a port, such as "redis://127.0.0.1:6379"')
   const server = createServer()
   await new Promise<void>((resolve, reject) => void server.once('error', reject).listen(0, '127.0.0.1', resolve))
-  return new OutageProxy(server, service, service.hostname.replace(/^\[|\]$/g, ''), port)
+  return new OutageProxy(server, service)
 }

@@ -80,10 +80,10 @@ outagesOf('SMTP', async () => at('smtp', await startSmtp()), {
 })
 
 describe('a proxy', () => {
-  test('takes an address with a host, and a port if the protocol has no usual one', async () => {
-    for (const wrong of ['redis', 'gopher://127.0.0.1', '/tmp/redis.sock'])
+  test('takes an address with a host and a port', async () => {
+    for (const wrong of ['redis', 'redis://127.0.0.1', '/tmp/redis.sock'])
       await expect(outageProxy(wrong)).rejects.toMatchObject({ code: 'OptionError' })
-    await using proxy = await outageProxy('redis://user:secret@[::1]/3')
+    await using proxy = await outageProxy('redis://user:secret@[::1]:6379/3')
     expect(proxy.url).toMatch(/^redis:\/\/user:secret@127\.0\.0\.1:\d+\/3$/)
     await using other = await outageProxy('gopher://127.0.0.1:70')
     expect(other.url).toMatch(/^gopher:\/\/127\.0\.0\.1:\d+$/)
