@@ -20,8 +20,10 @@ const outageKind = option.oneOf('down', 'slow', 'cut', 'lies').required()
  * An outage in progress.
  *
  * @example
- * const outbox = memoryTransport()
- * const down: Outage = outage(outbox, 'down')
+ * import { type Outage, outageProxy } from 'framework/testing'
+ *
+ * const proxy = await outageProxy('redis://127.0.0.1:6379')
+ * const down: Outage = proxy.outage('down')
  * down.restore()
  */
 export class Outage {
