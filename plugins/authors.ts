@@ -41,6 +41,7 @@ export { RouteValue } from './shared/http/route-value.ts'
 export { applicationLogger, lineLogger } from './shared/logging/logger.ts'
 export { type AnyCheck, type Check, type Need, option, type SettingsOf, sizeOption } from './shared/options/index.ts'
 export { answerWithin } from './shared/stores/availability.ts'
+export { announceBackend, type Backend, type BackendOptions } from './shared/stores/backends.ts'
 export {
   type WorkAttributes,
   type WorkDuration,

@@ -74,7 +74,7 @@ function settingsOf(
 function servicesOf(entry: PluginEntry, provide: (settings: never) => object): object {
   let provided: unknown
   try {
-    provided = provide.call(entry.definition, entry.settings as never)
+    provided = entry.trace('provide', () => provide.call(entry.definition, entry.settings as never))
   } catch (error) {
     throw entry.failure('provide', error)
   }

@@ -61,7 +61,7 @@ export interface PluginTimes {
   close: number
 }
 
-/** One phase of the life of one plugin: its `setup`, or one of its hooks. */
+/** One phase of the life of one plugin: its `provide`, its `setup`, or one of its hooks. */
 export interface PluginTrace extends TraceOutcome {
   /** The server of the plugin. */
   readonly server: object
@@ -69,7 +69,7 @@ export interface PluginTrace extends TraceOutcome {
   readonly plugin: string
   /** The name of the scope that it runs in; `root` for the scope of the server. */
   readonly scope: string
-  /** `setup`, or the hook: `ready`, `listen`, `lead`, `drain`, `close`. */
+  /** `provide`, `setup`, or the hook: `ready`, `listen`, `lead`, `drain`, `close`. */
   readonly phase: string
 }
 

@@ -47,7 +47,7 @@ export function placeIn(stack: string, except = '\0'): string | undefined {
   for (const line of stack.split('\n').slice(1)) {
     const place = /\(?((?:file:\/\/)?\/?[^()\s]+:\d+:\d+)\)?\s*$/.exec(line)?.[1]
     // Frames of the runtime itself, such as its helpers for decorators.
-    if (place === undefined || /^(?:node|bun|deno|ext):/.test(place)) continue
+    if (place === undefined || /^(?:node|bun|deno|ext|native):/.test(place)) continue
     const path = place.startsWith('file://') ? toPath(place) : place
     if (!path.includes(except) && !ownFolders.some((folder) => path.startsWith(folder))) return path
   }

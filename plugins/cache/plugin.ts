@@ -1,6 +1,7 @@
 import { definePlugin, type Request, type WorkerPlace } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
+import { announceBackend } from '../shared/stores/backends.ts'
 import type { BreakerOptions } from '../shared/stores/breaker.ts'
 import { openRedis } from '../shared/stores/redis-store.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
@@ -91,7 +92,9 @@ export const cache = definePlugin({
     })
     if (settings.provider === 'memory') {
       const { MemoryStore } = await import('./stores/memory.ts')
-      service.connect(new MemoryStore(settings.maxSize), ctx.log, () => refuseToForget(ctx.server.worker))
+      const store = new MemoryStore(settings.maxSize)
+      announceBackend(ctx.server, 'cache', store, { limit: 200 })
+      service.connect(store, ctx.log, () => refuseToForget(ctx.server.worker))
       return
     }
     const { redisStore } = await import('./stores/redis.ts')
@@ -103,7 +106,9 @@ export const cache = definePlugin({
       else ctx.log.warn({ err: error }, 'Redis does not respond: requests are served uncached')
     }
     const { lockTimeout, redis } = settings
-    service.connect(redisStore(open, { prefix: redis.prefix, lockTimeout, onChange }), ctx.log)
+    const store = redisStore(open, { prefix: redis.prefix, lockTimeout, onChange })
+    announceBackend(ctx.server, 'cache', store, { limit: 200 })
+    service.connect(store, ctx.log)
   },
 })
 

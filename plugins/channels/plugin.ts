@@ -8,6 +8,7 @@ import {
 } from '../../kernel/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { option } from '../shared/options/index.ts'
+import { announceBackend } from '../shared/stores/backends.ts'
 import { exchange } from './asyncapi.ts'
 import type { Bus } from './buses/contract.ts'
 import { Channel, servers } from './channel.ts'
@@ -58,7 +59,9 @@ export const channels = definePlugin({
     if (settings.store === 'memory')
       refuseSeveral(server.worker, 'the channels are kept', 'Set channels.store to { redis: "redis://…" }')
     const sockets = ctx.services.get('websockets')
-    const hub = new Hub({ server, sockets }, await busOf(settings, log), settings, log)
+    const bus = await busOf(settings, log)
+    announceBackend(server, 'channels', bus, { limit: 2_000 })
+    const hub = new Hub({ server, sockets }, bus, settings, log)
     const streams = eventStreams(hub, (req) => sockets.addStream(req), settings)
     ctx.services.get('channels').attach(hub, streams)
     // Several scopes of a server may have channels.

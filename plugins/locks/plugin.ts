@@ -4,6 +4,7 @@ import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import type { LockStore } from '../shared/locks/contract.ts'
 import { memoryLocks } from '../shared/locks/memory.ts'
 import type { RedisScripts } from '../shared/locks/redis.ts'
+import { announceBackend } from '../shared/stores/backends.ts'
 import { openRedis } from '../shared/stores/redis-store.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import { type LocksSettings, locksOptions } from './options.ts'
@@ -68,7 +69,9 @@ export const locks = definePlugin({
       refuseSeveral(ctx.server.worker, 'locks are kept', 'Set locks.store to { redis } or { postgres }')
     }
     const service = ctx.services.get('locks')
-    service.open(await openStore(store), ctx.log)
+    const locks = await openStore(store)
+    announceBackend(ctx.server, 'locks', locks)
+    service.open(locks, ctx.log)
     ctx.onDrain(() => service.idle())
     ctx.onClose((timeLeft) => service.close(timeLeft))
   },

@@ -224,7 +224,8 @@ export class LockService {
     const since = clock.monotonic()
     const wish = { key, owner, ttl }
     const response = await keeper.ask(async () => ({ fence: await store.acquire(wish, next) }), ttl)
-    if (response === undefined) {
+    // A store that lies must not let anyone in.
+    if (response === undefined || !['undefined', 'number'].includes(typeof response.fence)) {
       keeper.abandon(wish)
       throw LockStoreError(key)
     }

@@ -12,7 +12,7 @@ import {
   mailerOptions,
 } from './options.ts'
 import { type MailCallback, type MailReceipt, OpenProvider } from './provider.ts'
-import type { MailMessage } from './transport.ts'
+import type { MailMessage, MailTransporter } from './transport.ts'
 
 /** Sends through one provider. */
 export interface MailSender {
@@ -115,8 +115,10 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   }
 
   /** Loads the packages of the transporters, without a connection. @internal */
-  async prepare(): Promise<void> {
-    for (const provider of this.#providers) await provider.open()
+  async prepare(): Promise<readonly MailTransporter[]> {
+    const transporters: MailTransporter[] = []
+    for (const provider of this.#providers) transporters.push(await provider.open())
+    return transporters
   }
 
   /** Sends emails without pauses from now on, and waits for those that are waiting or being built. @internal */

@@ -1,4 +1,5 @@
 import { definePlugin } from '../../kernel/index.ts'
+import { announceBackend } from '../shared/stores/backends.ts'
 import { Mailer } from './mailer.ts'
 import { type MailProviders, mailerOptions } from './options.ts'
 import { work } from './work.ts'
@@ -37,7 +38,7 @@ export const mailer = definePlugin({
     const service = ctx.services.get('mailer')
     service.mount(ctx.server, ctx.log)
     // A missing package fails the boot, not the first order.
-    await service.prepare()
+    for (const transporter of await service.prepare()) announceBackend(ctx.server, 'mailer', transporter)
     ctx.onDrain(() => service.drain())
     // Requests may have added more.
     ctx.onClose((timeLeft) => service.close({ timeout: timeLeft }))

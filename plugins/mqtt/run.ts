@@ -1,6 +1,7 @@
 import { type Logger, systemClock } from '../../kernel/index.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import { answerWithin } from '../shared/stores/availability.ts'
+import { announceBackend } from '../shared/stores/backends.ts'
 import { sharing } from '../shared/values/memoize.ts'
 import { withinTime } from '../shared/values/promises.ts'
 import { MqttUnavailableError, withReason } from './errors.ts'
@@ -37,6 +38,7 @@ export class Run {
     }
     const link = await openLink(settings, events, server)
     const run = new Run(settings, log, link, server)
+    if (server !== undefined) announceBackend(server, 'mqtt', link, { failure: (why) => MqttUnavailableError(why) })
     return run
   }
 

@@ -171,18 +171,18 @@ export class Engines {
       // The reason why it does not connect: a wrong password, for example.
       const cause = this.#away.get(engine.kind)
       const why = isFrameworkError(cause) ? `: ${cause.message}` : ''
-      const error = this.#unavailable(engine, queue, `did not respond within ${publishTimeout} ms${why}`)
+      const error = this.unavailable(engine.kind, queue, `did not respond within ${publishTimeout} ms${why}`)
       throw cause === undefined ? error : Object.assign(error, { cause })
     }
     try {
       return await within(question(driver, tooLate.signal), publishTimeout, late, systemClock)
     } catch (error) {
       if (isFrameworkError(error) || !isUnreachable(error)) throw error
-      throw Object.assign(this.#unavailable(engine, queue, 'does not respond'), { cause: error })
+      throw Object.assign(this.unavailable(engine.kind, queue, 'does not respond'), { cause: error })
     }
   }
 
-  #unavailable({ kind }: EngineRef, queue: string, why: string): Error {
+  unavailable(kind: string, queue: string, why: string): Error {
     const [name, remedy] = Object.hasOwn(kinds, kind)
       ? (kinds[kind as keyof typeof kinds] as Kind).backend(this.config)
       : [`its engine "${kind}"`, 'Check that engine']

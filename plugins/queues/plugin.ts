@@ -5,6 +5,7 @@ import { figure } from '../shared/development/metrics.ts'
 import { QueueConfigurationError } from '../shared/engines/errors.ts'
 import type { MemoryDriver } from '../shared/engines/memory.ts'
 import { queuesOptions } from '../shared/engines/options.ts'
+import { announceBackend } from '../shared/stores/backends.ts'
 import type { Engines } from './engines.ts'
 import { allQueues, type DeclaredQueue } from './registry.ts'
 import { compileSchema } from './schema.ts'
@@ -64,6 +65,11 @@ export const queues = definePlugin({
     // Loaded here rather than on import: a server without the page should not load it. It may refuse to start, so it comes first.
     if (ui !== false) (await import('./ui/ui.ts')).addQueuePage(ctx, service, ui)
     service.mount(ctx.server, ctx.log, config)
+    announceBackend(ctx.server, 'queues', service.engines.memory, {
+      methods: ['publish', 'counts', 'ping'],
+      limit: 5_000,
+      failure: (why, [queue]) => service.engines.unavailable('memory', String(queue ?? ''), why),
+    })
     ctx.onReady(() => {
       for (const { name, schema } of allQueues()) if (schema !== undefined) compileSchema(name, schema)
       checkEngines(service.engines)

@@ -1,7 +1,8 @@
-import { definePlugin, type Logger } from '../../kernel/index.ts'
+import { type Context, definePlugin } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
+import { announceBackend } from '../shared/stores/backends.ts'
 import type { ServiceState } from '../shared/stores/breaker.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { Limiter, RateLimitTrace } from './limiter.ts'
@@ -62,7 +63,7 @@ export const rateLimit = definePlugin({
     }
     // Not on import: a server without limits should load neither these modules nor their packages.
     const { limiterOf } = await import('./limiter.ts')
-    const counter = await openCounter(settings.store, ctx.log)
+    const counter = await openCounter(settings.store, ctx)
     ctx.onClose(() => counter.close?.())
 
     // By scope: two scopes may count in one Redis, each with a limit of its own.
@@ -93,11 +94,15 @@ function failures({ options, settings }: DescribedRoute): { readonly [status: st
   return { [statusCode]: 'TooManyRequests', ...(onStoreFailure === 'refuse' && { 503: 'ServiceUnavailable' }) }
 }
 
-async function openCounter(given: RateLimitSettings['store'], log: Logger): Promise<Counter> {
+async function openCounter(
+  given: RateLimitSettings['store'],
+  { server, log }: Pick<Context, 'server' | 'log'>,
+): Promise<Counter> {
   const memory = new (await import('./stores/memory.ts')).MemoryStore()
   if (given === 'memory') return memory
   const { openRedisStore, sharedCounter } = await import('./stores/shared.ts')
   const { store, timeout } = isStore(given) ? { store: given, timeout: deadline } : await openRedisStore(given.redis)
+  announceBackend(server, 'rateLimit', store)
   const options = {
     timeout,
     onChange(state: ServiceState, error: unknown) {

@@ -1,5 +1,6 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
+import { announceBackend } from '../shared/stores/backends.ts'
 import { coverAll, member, place, slot, type WithSession } from './access.ts'
 import { sessionOptions } from './options.ts'
 import { type CookieChange, isId, SessionRecord } from './session.ts'
@@ -48,6 +49,7 @@ export const session = definePlugin({
     const named = await openStore(store, `${ctx.prefix}/${name}`, ctx.log)
     ctx.onClose(() => named.store.close?.())
     storesOfScopes.set(ctx.services, named.store)
+    announceBackend(ctx.server, 'session', named.store)
     // Here and in `openStore`: loads the modules of sessions only if they are used.
     const { SessionKeeper } = await import('./keeper.ts')
     const keeper = new SessionKeeper(named, { ttl, rolling }, ctx.log)

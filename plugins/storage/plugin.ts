@@ -1,7 +1,9 @@
 import { definePlugin, quoted } from '../../kernel/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
+import { announceBackend } from '../shared/stores/backends.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { StorageTrace } from './disk.ts'
+import { StorageUnavailableError } from './errors.ts'
 import { storageOptions } from './options.ts'
 import { LocalStorageProvider } from './providers/local.ts'
 import { MemoryStorageProvider } from './providers/memory.ts'
@@ -70,7 +72,10 @@ export const storage = definePlugin({
   inspector: async () => (await import('./inspector.ts')).panels,
   work,
   provide: (settings): { storage: Storage } => ({ storage: new Storage({}, {}, settings) }),
-  async setup(ctx, { disks, isInMemory }) {
+  async setup(ctx, { disks, isInMemory, providers }) {
+    const failure = (why: string) => StorageUnavailableError('the storage', why)
+    for (const provider of Object.values(providers))
+      announceBackend(ctx.server, 'storage', provider, { limit: 10_000, failure })
     const service = ctx.services.get('storage')
     if (isInMemory) {
       refuseSeveral(

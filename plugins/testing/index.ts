@@ -2,9 +2,14 @@ import { expectServer } from '../../kernel/index.ts'
 
 export { type TestClock, type TestClockOptions, testClock } from './clock.ts'
 export type { MockCookie, MockHeaders } from './content.ts'
+export type { Leak, LeakKind } from './leaks/leak.ts'
+export { type LeakOptions, LeakTracker, trackLeaks } from './leaks/track.ts'
 export { type MockMethods, MockServer, type MockVerb, mockMethods } from './mock-server.ts'
 export { type MockClose, MockSocket, type MockSocketOptions } from './mock-socket.ts'
 export type { MockOptions, MockPart, MockQuery, MockValue } from './options.ts'
+export { Outage, type OutageKind, type OutageOptions } from './outages/outage.ts'
+export { OutageProxy, outageProxy } from './outages/proxy.ts'
+export { outage, outageOf } from './outages/twin.ts'
 export { MockResponse } from './response.ts'
 
 // The modules that a test imports wait for its server, however long the test takes to create it.

@@ -16,21 +16,32 @@ export function redisAddress(connection: RedisAddress): string {
 
 /** Connections to one Redis. */
 export interface RedisConnections {
-  /** The open ones, including those that BullMQ has derived for its workers. */
-  readonly clients: Set<RedisClient>
   connect(options: object): RedisClient
+  /** Ends all, including those that BullMQ has derived for its workers, and those that it connects again from now on. */
+  close(): void
 }
 
 export function connectionsOf(Redis: RedisConstructor, connection: RedisAddress, host: DriverHost): RedisConnections {
   const { place, options: given } = redisPlace(connection)
   const clients = new Set<RedisClient>()
+  let isClosed = false
   const watch = (client: RedisClient): RedisClient => {
     clients.add(client)
     client.on('end', () => clients.delete(client))
+    // BullMQ connects the client of a paused worker again, to close it, and forgets it when that is over.
+    client.on('connecting', () => {
+      // Only then does it have its new socket: for the old one, ioredis would set a timer of two seconds.
+      if (isClosed) setImmediate(() => client.disconnect())
+      else clients.add(client)
+    })
     watchConnection(client, (error) => (error === undefined ? host.up() : host.down(error)))
     const duplicate = client.duplicate.bind(client)
     return Object.assign(client, { duplicate: (override?: object) => watch(duplicate(override)) })
   }
   const connect = (options: object) => watch(new Redis(...place, { ...given, ...options }))
-  return { clients, connect }
+  const close = () => {
+    isClosed = true
+    for (const client of clients) client.disconnect()
+  }
+  return { connect, close }
 }

@@ -243,7 +243,7 @@ export class BullmqDriver implements QueueDriver<object> {
     const ending = [...this.#workers].map((worker) => worker.close(true))
     const closing = [...this.#queues.values()].map((queue) => queue.close())
     const all = Promise.allSettled([...ending, ...closing])
-    for (const client of this.#connections.clients) client.disconnect()
+    this.#connections.close()
     // BullMQ waits for connections that are never made.
     await isInTime(all, 200, systemClock)
   }

@@ -8,7 +8,7 @@ const codes = new Set([
 ])
 const names = new Set(['MaxRetriesPerRequestError', 'TimeoutError', 'AbortError', 'ConnectionClosedError'])
 const sentences =
-  /Connection (is closed|terminated|ended)|Command timed out|isn't writeable|timeout exceeded when trying to connect|socket hang up|Unable to connect/i
+  /Connection (is closed|terminated|ended)|Command timed out|isn't writeable|timeout exceeded when trying to connect|socket hang up|Unable to connect|Unknown RESP type|Parse Error: Expected HTTP/i
 
 /** Whether the error says that an engine could not be reached, as opposed to refusing a call. */
 export function isUnreachable(error: unknown): boolean {

@@ -12,7 +12,7 @@ export const partSize = 8 * 1024 ** 2
 export const partsAtOnce = 2
 
 const codes =
-  /^E(?:CONN|TIMEDOUT|HOST|NET|AI_|PIPE|NOTFOUND|PROTO)|^ENOTFOUND|UND_ERR|REQUEST_SEND_ERROR|^Connection|FailedToOpen/
+  /^E(?:CONN|TIMEDOUT|HOST|NET|AI_|PIPE|NOTFOUND|PROTO)|^ENOTFOUND|UND_ERR|REQUEST_SEND_ERROR|^Connection|FailedToOpen|^HPE_/
 const names = /Timeout|AbortError|NetworkingError/
 const sentences =
   /socket hang up|aborted|Unable to connect|connection (?:closed|reset|refused)|fetch failed|terminated/i

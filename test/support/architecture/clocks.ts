@@ -44,6 +44,8 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/storage/providers/local-types.ts': 'compares times of files',
   'plugins/storage/providers/local.ts': 'compares times of files',
   'plugins/testing/clock.ts': 'is the clock of tests',
+  'plugins/testing/leaks': 'patience with resources that end, and watches its timers',
+  'plugins/testing/outages/outage.ts': 'delays responses of other programs',
   'plugins/testing/mock-socket.ts': 'patience of a test',
   'plugins/websocket/backpressure.ts': 'patience with a socket',
   'plugins/websocket/socket.ts': 'patience with a socket',

@@ -1,0 +1,61 @@
+import { ChildProcess } from 'node:child_process'
+import type { EventEmitter } from 'node:events'
+import http from 'node:http'
+import net from 'node:net'
+import { systemClock } from '../../../kernel/index.ts'
+import type { LeakKind } from './leak.ts'
+import { Maker, type Owners } from './maker.ts'
+import type { Resource, Watched } from './resources.ts'
+
+type Call = (this: EventEmitter, ...args: unknown[]) => unknown
+
+/** Watches by replacing the functions that make a resource: Bun and Deno have no hooks for most of them. */
+export function watchCalls(owners: Owners): Watched {
+  const all = new Map<unknown, Resource>()
+  const undo: (() => void)[] = []
+  const made = (kind: LeakKind, object: unknown) => {
+    const { hasRef } = Object(object) as { hasRef?(): boolean }
+    const stays = () => kind !== 'timer' || hasRef?.call(object) !== false
+    all.set(object, { kind, maker: new Maker(owners.current), stays })
+  }
+  const replace = (target: object, name: string, by: (original: Call) => Call) => {
+    const original = Reflect.get(target, name) as Call
+    Reflect.set(target, name, by(original))
+    undo.push(() => Reflect.set(target, name, original))
+  }
+  const follow = ({ prototype }: { prototype: object }, name: string, kind: LeakKind, end: string) =>
+    replace(
+      prototype,
+      name,
+      (original) =>
+        function (...args) {
+          made(kind, this)
+          this.once(end, () => all.delete(this))
+          return original.apply(this, args)
+        },
+    )
+  follow(net.Server, 'listen', 'server', 'close')
+  follow(http.Server, 'listen', 'server', 'close')
+  follow(net.Socket, 'connect', 'socket', 'close')
+  follow(ChildProcess, 'spawn', 'child process', 'exit')
+  for (const target of [globalThis, systemClock]) {
+    const timers = (name: string, kind: LeakKind) =>
+      replace(target, name, (original) => (run, ...more) => {
+        const work: Call = function (...args) {
+          if (kind === 'timer') all.delete(timer)
+          return (run as Call).apply(this, args)
+        }
+        const timer = Reflect.apply(original, target, [work, ...more])
+        made(kind, timer)
+        return timer
+      })
+    timers('setTimeout', 'timer')
+    timers('setInterval', 'interval')
+    for (const name of ['clearTimeout', 'clearInterval', 'clear'].filter((one) => one in target))
+      replace(target, name, (original) => (timer) => {
+        all.delete(timer)
+        return Reflect.apply(original, target, [timer])
+      })
+  }
+  return { alive: { [Symbol.iterator]: () => all.values() }, stop: () => undo.forEach((one) => void one()) }
+}

@@ -1,0 +1,87 @@
+import { didYouMean, type Kernel, OptionError } from '../../../kernel/index.ts'
+import { type BackendOptions, backendsOf } from '../../shared/stores/backends.ts'
+import { ServiceDown } from '../../shared/stores/breaker.ts'
+import { Outage, type OutageKind, type OutageOptions } from './outage.ts'
+
+/** Why a call fails, with the code that a client of the network has for it. */
+const reasons = {
+  down: ['ECONNREFUSED', 'the connection is refused'],
+  slow: ['ETIMEDOUT', 'there is no response'],
+  cut: ['ECONNRESET', 'the connection broke before the response'],
+  lies: ['EPROTO', 'the response is garbage'],
+} as const
+
+/** What must work for a server to close. */
+const closing = ['constructor', 'close', 'end', 'disconnect']
+
+/**
+ * Begins an outage of an object that stands for a service: a store, a provider or a transport, in memory or of your own. Each of its methods then
+ * rejects as a call to that service does, except those that close it. With `cut` it does its work before that.
+ *
+ * @throws OptionError.
+ * @example
+ * const outbox = memoryTransport()
+ * using down = outage(outbox, 'down')
+ */
+export function outage(target: object, kind: OutageKind, options?: OutageOptions): Outage {
+  return breakObject(target, new Outage(kind, options), {})
+}
+
+function breakObject(target: object, outage: Outage, { methods, limit, failure }: BackendOptions): Outage {
+  const { kind } = outage
+  const [code, why] = reasons[kind]
+  const fail = (args: readonly unknown[]) =>
+    failure?.(why, args) ?? Object.assign(new ServiceDown(`${why} (${code}, an outage of the test)`), { code })
+  for (const name of methods ?? methodsOf(target)) {
+    const own = Object.getOwnPropertyDescriptor(target, name)
+    const method = (target as Record<string, (...args: unknown[]) => unknown>)[name]!
+    const run = async (args: unknown[]) => {
+      if (kind === 'cut') await method.apply(target, args)
+      if (kind !== 'slow' || !(await outage.isInTime(limit))) throw fail(args)
+      return method.apply(target, args)
+    }
+    const value = (...args: unknown[]) => {
+      const call = run(args)
+      // Not every caller waits for what is immediate in memory.
+      call.catch(() => {})
+      return call
+    }
+    Object.defineProperty(target, name, { configurable: true, writable: true, value })
+    outage.whenOver(() => {
+      if (own === undefined) Reflect.deleteProperty(target, name)
+      else Object.defineProperty(target, name, own)
+    })
+  }
+  return outage
+}
+
+function methodsOf(target: object): string[] {
+  const names = new Set<string>()
+  for (let one = target; one !== null && one !== Object.prototype; one = Object.getPrototypeOf(one))
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(one)))
+      if (typeof value === 'function' && !closing.includes(name)) names.add(name)
+  return [...names]
+}
+
+/**
+ * Begins an outage of what a plugin of a server depends on, whether that is in memory or another program: `cache`, `session`, `rateLimit` (not in
+ * memory), `locks`, `channels`, `queues` (in memory), `storage`, `mailer`, `mqtt`, and plugins that announce it with `announceBackend`.
+ *
+ * @throws OptionError for a plugin that depends on nothing, and before the server has booted.
+ * @example
+ * await server.ready()
+ * using down = outageOf(server, 'session', 'down')
+ */
+export function outageOf(server: Kernel, plugin: string, kind: OutageKind, options?: OutageOptions): Outage {
+  const all = backendsOf(server)
+  const names = [...new Set(all.map((one) => one.plugin))]
+  if (!names.includes(plugin))
+    throw OptionError(
+      'outageOf',
+      plugin,
+      `a plugin of a booted server that depends on something: ${names.join(', ') || 'there is none'}.${didYouMean(plugin, names)}`,
+    )
+  const begun = new Outage(kind, options)
+  for (const one of all) if (one.plugin === plugin) breakObject(one.object, begun, one)
+  return begun
+}

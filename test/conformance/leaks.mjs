@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process'
+import { connect, createServer } from 'node:net'
+import { definePlugin, RouteCollection, Server } from 'framework'
+import { clock as kernelClock } from 'framework/kernel'
+import { trackLeaks } from 'framework/testing'
+
+/** It watches the whole process. */
+export const isAlone = true
+
+/**
+ * What a plugin leaves on whichever runtime runs this, the kinds that are found, and whether each has the plugin and a line of this file.
+ *
+ * @param {string} [port] Of a server on loopback.
+ */
+export async function run(port) {
+  const quiet = () => {}
+  /** @type {any} */
+  const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => logger }
+  const leaks = trackLeaks({ patience: 200 })
+  /** @type {(() => unknown)[]} */
+  const ends = []
+  const leaky = definePlugin({
+    name: 'leaky',
+    async setup() {
+      await undefined
+      const interval = setInterval(quiet, 60_000)
+      const timer = setTimeout(quiet, 60_000)
+      const own = kernelClock.setInterval(quiet, 60_000)
+      const socket = connect(Number(port), '127.0.0.1')
+      await new Promise((resolve) => socket.once('connect', () => resolve(undefined)))
+      const server = createServer()
+      await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+      const child = spawn('sleep', ['60'])
+      ends.push(
+        () => clearInterval(interval),
+        () => clearTimeout(timer),
+        () => kernelClock.clear(own),
+        () => socket.destroy(),
+        () => server.close(),
+        () => child.kill(),
+      )
+    },
+  })
+  const server = new Server({ router: new RouteCollection(), plugins: [leaky()], logger, port: 0, host: '127.0.0.1' })
+  await server.listen()
+  setTimeout(quiet, 1)
+  await server.close()
+  const found = await leaks.find()
+  for (const end of ends) end()
+  const after = await leaks.find()
+  leaks.stop()
+  return {
+    kinds: found.flatMap(({ kind, count }) => Array.from({ length: count }, () => kind)).sort(),
+    plugins: [...new Set(found.map(({ plugin }) => plugin))],
+    files: [...new Set(found.map(({ place }) => /[^/]+(?=:\d+:\d+$)/.exec(place)?.[0]))],
+    after: after.map(({ kind, place }) => `${kind} ${place}`),
+  }
+}
