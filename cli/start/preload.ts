@@ -19,7 +19,9 @@ async function attend({ parent, leads }: Given): Promise<void> {
   process.on('SIGHUP', () => {})
   // An application that has no work left ends, as it would without a channel.
   ownChannel()?.unref?.()
-  setInterval(() => channel.send({ framework: 'alive' }), beatMs).unref?.()
+  const beat = () => channel.send({ framework: 'alive' })
+  beat()
+  setInterval(beat, beatMs).unref?.()
   const becomeLead: (() => void)[] = []
   channel.orders.each('lead', () => {
     leads = true

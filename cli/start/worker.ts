@@ -5,6 +5,7 @@ import { within } from '../../kernel/support/within.ts'
 import { memoizedIn } from '../../plugins/shared/values/memoize.ts'
 import { Questions, replyTo } from '../process/channel.ts'
 import { Child, spawnWithChannel } from '../process/child.ts'
+import type { EndSignal } from '../process/ending.ts'
 import { type Given, type News, type Order, variable } from './protocol.ts'
 
 /** What all workers share. */
@@ -29,6 +30,9 @@ export class Worker extends Child<Order, News> {
   readonly #questions = new Questions()
   #missed = 0
   #listens = false
+  /** An order to end that was given before the first sign of life. */
+  #early: EndSignal | undefined
+  #isHeard = false
 
   /** `leads`: whether it does the work that only one may do from the start; `askLead` asks the worker that does it later. */
   constructor({ spawn, of, share }: Launch, number: number, leads: boolean, askLead: Worker['ask']) {
@@ -51,6 +55,15 @@ export class Worker extends Child<Order, News> {
 
   protected override onNews(): void {
     this.#missed = 0
+    this.#isHeard = true
+    if (this.#early !== undefined) super.stop(this.#early)
+    this.#early = undefined
+  }
+
+  /** Node.js drops messages to a worker of `node:cluster` that does not listen yet, so that an early order is repeated. */
+  override stop(signal: EndSignal): void {
+    if (!this.#isHeard) this.#early = signal
+    super.stop(signal)
   }
 
   #reply(number: number, answer: () => Promise<unknown>): void {

@@ -203,6 +203,19 @@ test.concurrent('the first worker that does not start ends the command, with its
   expect(inUse.stderr.split('PORT_IN_USE')).toHaveLength(2)
 })
 
+test.concurrent('a worker that begins to start when all others end does not keep the command', async () => {
+  const serving = await startWorkers(makeApplication(), ['-w', '2'])
+  try {
+    await serving.says('2 workers listen')
+    const [first] = await workersOf(serving, 2)
+    process.kill(first!.pid, 'SIGKILL')
+    await serving.says(`worker 1 (${first!.pid}) ended with SIGKILL`)
+    expect((await serving.end('SIGTERM')).signal).toBe(null)
+  } finally {
+    await serving.end('SIGKILL')
+  }
+})
+
 test.concurrent('workers of a supervisor that was killed end, also in an endless loop', async () => {
   const serving = await startWorkers(makeApplication(), ['-w', '2'])
   try {
