@@ -66,12 +66,20 @@ export const storage = definePlugin({
       remedy: 'Start the service of the provider, or correct storage.providers',
     },
   },
+  memory: (settings) => ({
+    providers: Object.fromEntries(
+      Object.entries(settings.providers).map(([name, provider]) => [name, new MemoryStorageProvider(provider, name)]),
+    ),
+    disks: [],
+    isInMemory: true,
+  }),
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,
   provide: (settings): { storage: Storage } => ({ storage: new Storage({}, {}, settings) }),
   async setup(ctx, { disks, isInMemory }) {
     const service = ctx.services.get('storage')
+    for (const disk of [service, ...service.disks]) disk.server = ctx.server
     if (isInMemory) {
       refuseSeveral(
         ctx.server.worker,

@@ -1,11 +1,23 @@
 import { expectServer } from '../../kernel/index.ts'
 
+export type { OpenWork } from '../shared/work/open-work.ts'
 export { type TestClock, type TestClockOptions, testClock } from './clock.ts'
 export type { MockCookie, MockHeaders } from './content.ts'
 export { type MockMethods, MockServer, type MockVerb, mockMethods } from './mock-server.ts'
 export { type MockClose, MockSocket, type MockSocketOptions } from './mock-socket.ts'
 export type { MockOptions, MockPart, MockQuery, MockValue } from './options.ts'
+export { type RecordMatch, TestRecord } from './record.ts'
+export type { TestEmail, TestJob, TestMessage, TestObject, TestRecords, TestSocket } from './records.ts'
 export { MockResponse } from './response.ts'
+export {
+  type FakeService,
+  type SettledOptions,
+  type TestedApp,
+  type TestMembers,
+  type TestServer,
+  type TestServerOptions,
+  testServer,
+} from './test-server.ts'
 
 // The modules that a test imports wait for its server, however long the test takes to create it.
 expectServer()

@@ -45,6 +45,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/storage/providers/local.ts': 'compares times of files',
   'plugins/testing/clock.ts': 'is the clock of tests',
   'plugins/testing/mock-socket.ts': 'patience of a test',
+  'plugins/testing/settled.ts': 'patience of a test',
   'plugins/websocket/backpressure.ts': 'patience with a socket',
   'plugins/websocket/socket.ts': 'patience with a socket',
   'plugins/websocket/sockets.ts': 'patience with sockets, while closing',
