@@ -218,20 +218,24 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.
     const { check, kind, version } = engine
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))
-    return publishTrace.run(
+    const known = (ids: string[]) => (settings.some(hasId) ? ids.map((id, i) => settings[i]!.meta?.id ?? id) : ids)
+    const ids = await publishTrace.run(
       () => ({ server: engines.server, queue: name, kind, count: texts.length, payloads, carrier: {} }),
-      async (event) => {
+      (event) => {
         const carrier = carrierOf(event?.carrier)
         const metas = settings.map((one) => metaFor(one, version, carrier))
         const options = settings.map(({ native }) => native)
-        const ids = await engines.ask(engine, name, (driver, signal) =>
+        const asked = engines.ask(engine, name, (driver, signal) =>
           driver.publish(name, { texts, options, metas, signal }),
         )
-        const known = settings.some(hasId) ? ids.map((id, i) => settings[i]!.meta?.id ?? id) : ids
-        if (event !== undefined) event.ids = known
-        return known
+        if (event === undefined) return asked
+        return asked.then((ids) => {
+          event.ids = known(ids)
+          return ids
+        })
       },
     )
+    return known(ids)
   }
 
   #settingsOf(engine: SubscribedQueue, options: Options | undefined, path = 'publish'): MessageSettings {
