@@ -2,15 +2,13 @@ import { AssertionError } from 'node:assert'
 import { checkOptions } from '../../kernel/index.ts'
 import { matches } from '../shared/values/matches.ts'
 
-/** A part of an item: strings may be regular expressions, and a list may be one of its items. */
-export type RecordMatch<Item> = { readonly [Name in keyof Item]?: Part<Item[Name]> }
-type Part<Value> = unknown extends Value
-  ? unknown
-  : Value extends string | undefined
-    ? Value | RegExp
-    : Value extends readonly (infer One)[]
-      ? Value | Part<One>
-      : Value
+/** A part of an item: a string may be a regular expression, and a list may be one of its items. */
+export type RecordMatch<Item> = {
+  readonly [Name in keyof Item]?:
+    | Item[Name]
+    | RegExp
+    | (Item[Name] extends readonly (infer One)[] ? One | RegExp : never)
+}
 
 /**
  * What a server under test has sent, stored or opened, the oldest first. Assertions throw Node's `AssertionError`, which shows all items, and
