@@ -5,24 +5,25 @@ import { nearest } from '../support/nearest.ts'
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface Services {}
 
-const { ServiceMissingError, ServiceProvidedTwiceError, ServiceNameError, ServiceReadError, ServiceUndefinedError } =
-  defineErrors({
-    ServiceMissingError: (name: string, near: string | undefined, there: string) => {
-      const remedy =
-        near === undefined
-          ? `Register the plugin that provides it, for example plugins: [${name}()]`
-          : `Did you mean "${near}"? Otherwise register the plugin that provides "${name}"`
-      return `there is no service "${name}" here. ${remedy}. Provided here: ${there}`
-    },
-    ServiceProvidedTwiceError: (name: string, first: string, second: string) =>
-      `the service "${name}" is provided by "${first}" and by "${second}". Remove one, or register it in a scope of its own (scoped: true, or a prefix)`,
-    ServiceNameError: (name: string, plugin: string) =>
-      `the plugin "${plugin}" provides a service named "${name}", which the store keeps for itself. Rename it`,
-    ServiceReadError: (name: string) =>
-      `the service "${name}" was read before the test replaced it, and the code that has read it would go on with the other one. Read it in setup, in a hook or in a handler, or make the server in the function that testServer calls`,
-    ServiceUndefinedError: (name: string, plugin: string) =>
-      `the plugin "${plugin}" provides the service "${name}", which is undefined. Leave the name out where there is nothing to provide`,
-  })
+const { ServiceMissingError, ServiceProvidedTwiceError, ServiceNameError } = defineErrors({
+  ServiceMissingError: (name: string, near: string | undefined, there: string) => {
+    const remedy =
+      near === undefined
+        ? `Register the plugin that provides it, for example plugins: [${name}()]`
+        : `Did you mean "${near}"? Otherwise register the plugin that provides "${name}"`
+    return `there is no service "${name}" here. ${remedy}. Provided here: ${there}`
+  },
+  ServiceProvidedTwiceError: (name: string, first: string, second: string) =>
+    `the service "${name}" is provided by "${first}" and by "${second}". Remove one, or register it in a scope of its own (scoped: true, or a prefix)`,
+  ServiceNameError: (name: string, plugin: string) =>
+    `the plugin "${plugin}" provides a service named "${name}", which the store keeps for itself. Rename it`,
+})
+const { ServiceUndefinedError, ServiceReadError } = defineErrors({
+  ServiceUndefinedError: (name: string, plugin: string) =>
+    `the plugin "${plugin}" provides the service "${name}", which is undefined. Leave the name out where there is nothing to provide`,
+  ServiceReadError: (name: string) =>
+    `the service "${name}" was read before the test replaced it, and the code that has read it would go on with the other one. Read it in setup, in a hook or in a handler, or make the server in the function that testServer calls`,
+})
 
 const reserved = new Set(['get', 'find', 'has', 'provide', 'names', 'constructor', '__proto__', 'then'])
 
@@ -45,11 +46,9 @@ export class ServiceStore {
   /** Returns the service, or throws an error that names the remedy. */
   get<Name extends keyof Services & string>(name: Name): Services[Name] {
     const found = this.#lookup(name)
-    if (found === undefined) {
-      const names = this.names()
-      throw ServiceMissingError(name, nearest(name, names), names.length === 0 ? 'nothing' : names.join(', '))
-    }
-    return found.value as Services[Name]
+    if (found !== undefined) return found.value as Services[Name]
+    const names = this.names()
+    throw ServiceMissingError(name, nearest(name, names), names.join(', ') || 'nothing')
   }
 
   /** Returns the service, or `undefined` if no plugin provides it. */
@@ -64,8 +63,7 @@ export class ServiceStore {
 
   /** The names of all services that are available here, sorted. */
   names(): string[] {
-    const all = new Set([...(this.#parent?.names() ?? []), ...this.#own.keys()])
-    return [...all].sort()
+    return [...new Set([...(this.#parent?.names() ?? []), ...this.#own.keys()])].sort()
   }
 
   /** Adds services to this scope, all of them or none; `isAgain`: in place of those that the plugin has provided. @internal */

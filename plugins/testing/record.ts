@@ -15,8 +15,8 @@ export type RecordMatch<Item> = {
  * return the record, so that they can be chained.
  *
  * @example
- * await using server = await testServer(new Server())
- * server.jobs.assertCount(0).assertNone({ queue: 'receipts' })
+ * declare const jobs: TestRecord<{ queue: string }>
+ * jobs.assertCount(1).assertSome({ queue: 'receipts' })
  */
 export class TestRecord<Item extends object> implements Iterable<Item> {
   readonly #what: string

@@ -13,11 +13,11 @@ export interface TestEmail {
   readonly to: readonly string[]
   /** The address of the sender. */
   readonly from: string
-  /** The subject. */
+  /** Its subject line. */
   readonly subject: string
   /** The plain text. */
   readonly text: string | undefined
-  /** The HTML. */
+  /** The HTML, if it has any. */
   readonly html: string | undefined
   /** The name of the provider. */
   readonly provider: string
@@ -27,7 +27,7 @@ export interface TestEmail {
 export interface TestJob {
   /** The name of the queue. */
   readonly queue: string
-  /** Its id. */
+  /** The id that `publish` returned. */
   readonly id: string
   /** What was published. */
   readonly payload: unknown
@@ -47,7 +47,7 @@ export interface TestMessage {
 export interface TestObject {
   /** The name of its disk. */
   readonly disk: string
-  /** Its key. */
+  /** The key that it was stored with. */
   readonly key: string
 }
 
@@ -55,7 +55,7 @@ export interface TestObject {
 export interface TestSocket {
   /** The path of its route. */
   readonly route: string
-  /** Its id. */
+  /** The id of its `ServerSocket`. */
   readonly id: string
   /** What the handler `data` has returned. */
   readonly data: unknown

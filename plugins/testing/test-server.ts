@@ -82,11 +82,11 @@ const settledOptions = option.shape({ timeout: option.ms({ min: 1 }).default(500
  * @throws (as a rejection) ArgumentsError for anything else; PluginAfterBootError for a server that has booted. The boot fails with
  * PluginOutsideError if a plugin reaches outside and has nothing that stands for it.
  * @example
- * await using server = await testServer(() => new Server({ plugins: { queues: true } }))
- * const res = await server.inject.get('/hello')
- * res.assertStatus(404)
- * await server.settled()
- * server.emails.assertCount(0)
+ * const tested = await testServer(() => new Server({ plugins: { queues: true } }))
+ * const res = await tested.inject.get('/hello')
+ * await tested.settled()
+ * tested.jobs.assertCount(0)
+ * await tested.close()
  */
 export async function testServer<App extends Kernel>(
   app: TestedApp<App> | (() => TestedApp<App> | Promise<TestedApp<App>>),

@@ -23,7 +23,7 @@ export async function testLibrary(services: 'memory' | 'real'): Promise<void> {
   ;(await server.inject.get('/app/')).assertStatus(200).assertHeaderExists('content-security-policy')
   ;(await server.inject.get('/health/ready')).assertStatus(200)
 
-  // A loan: the cached page is dropped, whoever watches sees it, and a job emails a receipt.
+  // A loan: the cached page is dropped, a page that watches shows it, and a job emails a receipt.
   for (const how of ['MISS', 'HIT']) (await server.inject.get('/books/4')).assertHeader('x-cache', how)
   const socket = await server.inject.ws('/live')
   server.sockets.assertCount(1).assertSome({ route: '/live' })

@@ -188,7 +188,7 @@ describe('with services in memory', () => {
     await server.close()
   })
 
-  test('a server that has booted, and a value that is none, are errors', async () => {
+  test('a server that has booted, and anything else, are errors', async () => {
     await using server = bare()()
     await server.ready()
     await expect(testServer(server)).rejects.toMatchObject({ code: 'TestedServerError' })
