@@ -15,6 +15,7 @@ import {
 import { clock } from 'framework/kernel'
 import { testServer } from 'framework/testing'
 import { describe, expect, test } from 'vitest'
+import { catalog } from '../../../plugins/catalog.ts'
 
 declare module 'framework' {
   interface Services {
@@ -403,4 +404,9 @@ test('with real services, the clock is that of the machine', async () => {
   await using server = await testServer(bare(), { services: 'real' })
   expect(() => server.clock).toThrow(/real/)
   expect(await server.settled()).toEqual([])
+})
+
+test('each plugin of the framework that another program can fail says what it needs in memory', () => {
+  const silent = Object.values(catalog).filter(({ plugin }) => 'health' in plugin && !('memory' in plugin))
+  expect(silent.map(({ plugin }) => plugin.name)).toEqual([])
 })
