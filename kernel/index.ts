@@ -1,12 +1,6 @@
 export type { Connection, Reply, Rewrite, Rewriter, TakeOver } from './http/raw.ts'
 export type { HostServer } from './http/request/request.ts'
-export {
-  type FailureAnswer,
-  type Failures,
-  isFailureBody,
-  type OnFormatFailure,
-  sendFailure,
-} from './http/response/error-body.ts'
+export * from './http/response/error-body.ts'
 export { type HeaderPreset, presetHeaders } from './http/response/headers.ts'
 export { refuseEmptied, toJson } from './http/response/json.ts'
 export type { Statuses, StatusName } from './http/response/statuses.ts'
@@ -35,16 +29,7 @@ export { type CheckedOptions, isUpgradeAlone, type Verb } from './routing/verbs.
 export type { Upgrade } from './runtime/adapter.ts'
 export type { FetchClient } from './runtime/web/fetch-context.ts'
 export { CallSite, placeIn } from './support/call-site.ts'
-export {
-  type Clock,
-  clock,
-  sleepBy,
-  systemClock,
-  type Timer,
-  useClock,
-  type VirtualClock,
-  virtualClock,
-} from './support/clock.ts'
+export * from './support/clock.ts'
 export {
   ArgumentsError,
   BadRequestError,

@@ -4,9 +4,9 @@ import type { Failures } from './http/response/error-body.ts'
 import type { Bodies } from './http/response/response-buffer.ts'
 import type { Inspection } from './inspection.ts'
 import type { AbsentPlugin } from './pipeline/route-options.ts'
-import type { Registration } from './plugin/define.ts'
+import type { PluginDefinition, Registration } from './plugin/define.ts'
 import type { RouteCollection } from './routing/collection.ts'
-import type { Limits, TlsOptions } from './runtime/adapter.ts'
+import type { Adapter, Limits, TlsOptions } from './runtime/adapter.ts'
 import type { Logger } from './support/logger.ts'
 import type { Workers } from './support/worker.ts'
 
@@ -51,7 +51,9 @@ type Optional = 'router' | 'https' | 'abortSignal' | 'adapter'
 /** Options with every default in place; `router` is the given one. */
 export interface ResolvedKernelOptions
   extends Readonly<Required<Omit<KernelOptions, Optional | 'limits'>>>,
-    Readonly<Pick<KernelOptions, Optional>> {
+    Readonly<Pick<KernelOptions, Exclude<Optional, 'adapter'>>> {
+  /** The underlying server, or its name. */
+  readonly adapter?: KernelOptions['adapter'] | Adapter
   /** All limits of a connection, with defaults for those that were not given. */
   readonly limits: Limits
   /** Returns a logger whose methods never throw: nothing that the framework writes may end the process. */
@@ -68,6 +70,13 @@ export interface ResolvedKernelOptions
   readonly inspection: Inspection
   /** The process that the server runs in, and the others that do the same work. */
   readonly workers: Workers
+  /** What a test uses in place of parts of this server. @internal */
+  readonly substitutes: {
+    /** Returns the definition that a plugin has in this server. */
+    definitionOf<Definition extends PluginDefinition<never, object>>(plugin: Definition): Definition
+    /** Returns the settings that a plugin has in this server. */
+    settingsOf(plugin: PluginDefinition<never, object>, settings: unknown): unknown
+  }
   /** What is known of plugins that are not registered. @internal */
   readonly catalog: PluginCatalog
 }

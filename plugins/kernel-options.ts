@@ -4,6 +4,7 @@ import { defaultLimits, type Limits, type TlsOptions } from '../kernel/runtime/a
 import type { Logger } from '../kernel/support/logger.ts'
 import { type OptionPlace, quoted } from '../kernel/support/options.ts'
 import { inspection } from './shared/development/inspection.ts'
+import { Substitutes } from './shared/development/substitutes.ts'
 import { variable } from './shared/environment/process.ts'
 import { FormattedFailures } from './shared/failures/formatted-failures.ts'
 import { bodies } from './shared/http/bodies.ts'
@@ -86,6 +87,7 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
     bodies,
     inspection,
     workers: workersOfProcess(),
+    substitutes: new Substitutes(),
     catalog: { names: [], companion: () => undefined, absent: () => undefined },
   }
 }

@@ -123,6 +123,7 @@ test('docs/reference/options.md has the options of the kernel with their real de
     bodies: _bodies,
     inspection: _inspection,
     catalog: _catalog,
+    substitutes: _substitutes,
     ...settings
   } = kernelDoor.kernelOptions.parse({})
   const real = {

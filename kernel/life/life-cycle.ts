@@ -256,7 +256,8 @@ export class LifeCycle {
 }
 
 /** Loads the adapter for a runtime; if none is named, for the current one. `'node'` runs everywhere. */
-async function loadAdapter(name = detectRuntime()): Promise<Adapter> {
+async function loadAdapter(name: HostServer['settings']['adapter'] = detectRuntime()): Promise<Adapter> {
+  if (typeof name === 'object') return name
   if (name === 'bun') return new (await import('../runtime/bun.ts')).BunAdapter()
   if (name === 'deno') return new (await import('../runtime/deno.ts')).DenoAdapter()
   return new (await import('../runtime/node/node.ts')).NodeAdapter()

@@ -60,6 +60,12 @@ export interface PluginDefinition<
    * in `route.settings`. A route with an option that no plugin of its scope reads fails the boot.
    */
   readonly routeOptions?: { readonly [Name in keyof Parsed]: RouteOptionReader<Settings, Parsed[Name]> }
+  /**
+   * The settings with which the plugin reaches nothing outside of the process, for a test whose services are in memory (`testServer` of
+   * `framework/testing`): those that differ, or a function that returns them; `true` if it never does, `false` if it cannot do without. Without
+   * this member, a plugin with a `health` check counts as `false`, which fails the boot of such a test unless the test replaces its services.
+   */
+  readonly memory?: boolean | Partial<NoInfer<Settings>> | ((settings: NoInfer<Settings>) => Partial<NoInfer<Settings>>)
   /** Creates the services, synchronously and without I/O: they exist as soon as the plugin is registered. */
   provide?(settings: Settings): Provided
   /**

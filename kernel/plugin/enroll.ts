@@ -1,3 +1,4 @@
+import type { HostServer } from '../http/request/request.ts'
 import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
 import { CallSite } from '../support/call-site.ts'
@@ -23,11 +24,13 @@ export function prepare(owner: PluginEntry, given: unknown, options: EnrollOptio
   const registration: unknown = uncalled ? given() : given
   if (typeof registration === 'function') return () => enrollMiddleware(owner, registration as Middleware)
   if (!isRegistration(registration)) throw NotAPluginError(describe(given))
-  const { plugin: definition, site, mountPath = options.prefix ?? '' } = registration as Registration
+  const { site, mountPath = options.prefix ?? '' } = registration as Registration
   const parent = owner.scope
+  const { substitutes } = (parent.server as HostServer).settings
+  const definition = substitutes.definitionOf(registration.plugin)
   const prefix = joinPaths(mountPath, definition.prefix ?? '')
   checkMembers(definition)
-  const settings = settingsOf(registration, parent, options.path, uncalled)
+  const settings = substitutes.settingsOf(definition, settingsOf(registration, parent, options.path, uncalled))
   return () => {
     const first = parent.plugins.get(definition.name)
     if (first !== undefined) throw DuplicatePluginError(definition.name, String(first.site), String(site))

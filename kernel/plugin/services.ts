@@ -5,7 +5,7 @@ import { nearest } from '../support/nearest.ts'
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface Services {}
 
-export const { ServiceMissingError, ServiceProvidedTwiceError, ServiceNameError } = defineErrors({
+const { ServiceMissingError, ServiceProvidedTwiceError, ServiceNameError } = defineErrors({
   ServiceMissingError: (name: string, near: string | undefined, there: string) => {
     const remedy =
       near === undefined
@@ -18,9 +18,11 @@ export const { ServiceMissingError, ServiceProvidedTwiceError, ServiceNameError 
   ServiceNameError: (name: string, plugin: string) =>
     `the plugin "${plugin}" provides a service named "${name}", which the store keeps for itself. Rename it`,
 })
-export const { ServiceUndefinedError } = defineErrors({
+const { ServiceUndefinedError, ServiceReadError } = defineErrors({
   ServiceUndefinedError: (name: string, plugin: string) =>
     `the plugin "${plugin}" provides the service "${name}", which is undefined. Leave the name out where there is nothing to provide`,
+  ServiceReadError: (name: string) =>
+    `the service "${name}" was read before the test replaced it, and the code that has read it would go on with the other one. Read it in setup, in a hook or in a handler, or make the server in the function that testServer calls`,
 })
 
 const reserved = new Set(['get', 'find', 'has', 'provide', 'names', 'constructor', '__proto__', 'then'])
@@ -32,7 +34,7 @@ const reserved = new Set(['get', 'find', 'has', 'provide', 'names', 'constructor
  */
 export class ServiceStore {
   readonly #parent: ServiceStore | undefined
-  readonly #own = new Map<string, { value: unknown; plugin: string }>()
+  readonly #own = new Map<string, { readonly value: unknown; readonly plugin: string; isRead: boolean }>()
 
   constructor(parent?: ServiceStore) {
     this.#parent = parent
@@ -44,11 +46,9 @@ export class ServiceStore {
   /** Returns the service, or throws an error that names the remedy. */
   get<Name extends keyof Services & string>(name: Name): Services[Name] {
     const found = this.#lookup(name)
-    if (found === undefined) {
-      const names = this.names()
-      throw ServiceMissingError(name, nearest(name, names), names.length === 0 ? 'nothing' : names.join(', '))
-    }
-    return found.value as Services[Name]
+    if (found !== undefined) return found.value as Services[Name]
+    const names = this.names()
+    throw ServiceMissingError(name, nearest(name, names), names.join(', ') || 'nothing')
   }
 
   /** Returns the service, or `undefined` if no plugin provides it. */
@@ -58,30 +58,32 @@ export class ServiceStore {
 
   /** Whether this scope or an outer one has a service of that name. */
   has(name: string): boolean {
-    return this.#lookup(name) !== undefined
+    return this.#own.has(name) || this.#parent?.has(name) === true
   }
 
   /** The names of all services that are available here, sorted. */
   names(): string[] {
-    const all = new Set([...(this.#parent?.names() ?? []), ...this.#own.keys()])
-    return [...all].sort()
+    return [...new Set([...(this.#parent?.names() ?? []), ...this.#own.keys()])].sort()
   }
 
-  /** Adds services to this scope, all of them or none. @internal */
-  provide(services: object, plugin: string): void {
+  /** Adds services to this scope, all of them or none; `isAgain`: in place of those that the plugin has provided. @internal */
+  provide(services: object, plugin: string, isAgain = false): void {
     for (const [name, value] of Object.entries(services)) {
       if (reserved.has(name)) throw ServiceNameError(name, plugin)
       if (value === undefined) throw ServiceUndefinedError(name, plugin)
       const there = this.#own.get(name)
-      if (there !== undefined) throw ServiceProvidedTwiceError(name, there.plugin, plugin)
+      if (isAgain && there?.isRead) throw ServiceReadError(name)
+      if (there !== undefined && !isAgain) throw ServiceProvidedTwiceError(name, there.plugin, plugin)
     }
     for (const [name, value] of Object.entries(services)) {
-      this.#own.set(name, { value, plugin })
-      Object.defineProperty(this, name, { value, enumerable: true })
+      this.#own.set(name, { value, plugin, isRead: false })
+      Object.defineProperty(this, name, { get: () => this.#lookup(name)!.value, enumerable: true, configurable: true })
     }
   }
 
-  #lookup(name: string): { value: unknown } | undefined {
-    return this.#own.get(name) ?? (this.#parent === undefined ? undefined : this.#parent.#lookup(name))
+  #lookup(name: string): { readonly value: unknown } | undefined {
+    const own = this.#own.get(name)
+    if (own !== undefined) own.isRead = true
+    return own ?? (this.#parent === undefined ? undefined : this.#parent.#lookup(name))
   }
 }

@@ -45,10 +45,15 @@ export interface Upgrade {
   readonly ended?: () => Promise<void>
 }
 
+/** What an adapter needs to listen. */
 export interface ListenOptions {
+  /** The port to bind; 0 for a free one. */
   port: number
+  /** The address to bind. */
   host: string
+  /** What one connection may cost. */
   limits: Limits
+  /** Key and certificate, for https. */
   https?: TlsOptions
   /** For requests that are refused before they have a request object. */
   failures: Failures
@@ -76,6 +81,7 @@ export interface Address {
  * adapter only knows these verbs.
  */
 export interface Adapter {
+  /** Its name, for messages. */
   readonly name: string
   /** Binds the socket; rejects with a clear error when the port is taken or the host cannot be bound. */
   listen(options: ListenOptions, handler: RequestHandler): Promise<Address>

@@ -39,6 +39,8 @@ export interface Clock {
 export interface VirtualClock extends Clock {
   /** Whether the test is moving it. */
   readonly isMoving: boolean
+  /** What becomes of the work that has begun: `running`, or `asleep` if all of it waits for this clock; `over` without any. */
+  readonly work: 'running' | 'asleep' | 'over'
   /** Calls `wake` at a time, or when the clock is set to another time, even an earlier one. Returns a function that cancels the call. */
   at(time: number, wake: () => unknown): () => void
 }

@@ -75,15 +75,14 @@ export const cache = definePlugin({
     openServices.add(cache)
     return { cache }
   },
+  close: ({ cache }) => void openServices.delete(cache),
+  memory: { provider: 'memory' },
   async setup(ctx, settings) {
     const service = ctx.services.get('cache')
     // Loaded here, so that only servers with this plugin load the caching modules.
     const { routeCache } = await import('./middleware.ts')
     ctx.onDrain(() => service.idle())
-    ctx.onClose(async (timeLeft) => {
-      openServices.delete(service)
-      await service.close(timeLeft)
-    })
+    ctx.onClose((timeLeft) => service.close(timeLeft))
     ctx.onRoute((route) => {
       const own = route.settings.cache
       if (own === undefined) return

@@ -74,10 +74,14 @@ export interface ChannelCounts {
 
 /** A message being published to the clients in a channel, or an order to remove some of them. */
 export interface ChannelPublishTrace extends TraceOutcome {
+  /** The server whose work it is; `undefined` in a script. */
+  readonly server: object | undefined
   /** The name of the channel: `orders/7`. */
   readonly channel: string
   /** Whether a message is being published or clients are being removed. */
   readonly kind: Entry['kind']
+  /** The payload as JSON; empty where clients are being removed. */
+  readonly body: string
 }
 
 const publishTrace = new Trace<ChannelPublishTrace>('channel.publish')
@@ -153,7 +157,7 @@ export class Hub {
   async send(name: string, entry: Omit<Entry, 'id'>, keeping: Keeping): Promise<string> {
     this.counts.published++
     return publishTrace.run(
-      () => ({ channel: name, kind: entry.kind }),
+      () => ({ server: this.server, channel: name, kind: entry.kind, body: entry.body }),
       () => this.#reach(name, () => this.#bus.publish(name, entry, keeping)),
     )
   }

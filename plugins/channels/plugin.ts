@@ -52,6 +52,7 @@ export const channels = definePlugin({
       remedy: 'Start the Redis of the channels, or correct channels.store',
     },
   },
+  memory: { store: 'memory' },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ channels: new ChannelsService() }),
   async setup(ctx, settings) {

@@ -3,7 +3,7 @@ import { figure } from '../shared/development/metrics.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import { cronClasses } from './jobs/base-cron.ts'
 import { isServed, reportStarted, servers } from './jobs/declarations.ts'
-import { isMemoryLock } from './locks/lock.ts'
+import { isMemoryLock, memoryCronLock } from './locks/lock.ts'
 import { cronOptions } from './options.ts'
 import { CronService } from './service.ts'
 import { cronUi } from './ui/ui.ts'
@@ -52,6 +52,7 @@ export const cron = definePlugin({
       remedy: 'Start the Redis or Postgres of the lock, or correct cron.lock',
     },
   },
+  memory: ({ lock }) => ({ lock: lock && memoryCronLock() }),
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: (settings) => ({ cron: new CronService({}, { ...settings, logger: undefined }) }),
   setup(ctx, { ui, lock }) {

@@ -60,6 +60,7 @@ export const locks = definePlugin({
       remedy: 'Start its Redis or Postgres, or correct locks.store',
     },
   },
+  memory: { store: 'memory' },
   inspector: async () => (await import('./inspector.ts')).panels,
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: ({ ttl }) => ({ locks: new LockService(ttl) }),

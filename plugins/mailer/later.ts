@@ -14,7 +14,6 @@ interface SmtpFailure {
   readonly rejectedErrors?: readonly SmtpFailure[]
 }
 
-const spacing = 1000
 const retries = 3
 const maxWaiting = 10_000
 
@@ -31,6 +30,8 @@ function isPermanent(error: unknown): boolean {
  */
 export class Later {
   readonly #log: () => Logger
+  /** Milliseconds between the starts of two attempts. */
+  readonly #spacing: number
   /** The server whose emails these are; a script has none. */
   server: object | undefined
   readonly #queue = new LocalQueue<Waiting>(0, () => MailClosedError())
@@ -39,8 +40,9 @@ export class Later {
   readonly #draining = new AbortController()
   #isStopped = false
 
-  constructor(log: () => Logger) {
+  constructor(log: () => Logger, spacing: number) {
     this.#log = log
+    this.#spacing = spacing
   }
 
   get size(): number {
@@ -96,7 +98,7 @@ export class Later {
 
   /** Waits until a second after the last attempt started, or until closing begins. */
   async #pause(): Promise<void> {
-    const ms = this.#lastStart + spacing - clock.monotonic()
+    const ms = this.#lastStart + this.#spacing - clock.monotonic()
     if (ms > 0) await clock.sleep(ms, this.#draining.signal).catch(() => {})
   }
 }

@@ -50,7 +50,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   readonly #providers: OpenProvider[] = []
   readonly #senders = new Map<string, MailSender>()
   readonly #default: MailSender
-  readonly #later = new Later(() => this.#log)
+  readonly #later: Later
   /** The sending in progress. */
   readonly #busy = new Set<Promise<unknown>>()
   #closed: Promise<void> | undefined
@@ -62,6 +62,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
     settings: MailerSettings<keyof Providers & string>,
     read: MailerConfiguration = mailerOptions.parse(joinedOptions('providers', providers, settings), 'mailer'),
   ) {
+    this.#later = new Later(() => this.#log, read.spacing)
     for (const [name, given] of Object.entries(read.providers)) {
       const provider = new OpenProvider(name, given, read.timeout)
       this.#providers.push(provider)
@@ -131,6 +132,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   /** Makes this the mailer of a server. @internal */
   mount(server: object, log: Logger): void {
     this.#later.server = server
+    for (const provider of this.#providers) provider.server = server
     this.#log = log
   }
 

@@ -139,7 +139,7 @@ export const mailerOptions = option
         )
       }
     }
-    return given
+    return { ...given, spacing: 1000 }
   })
   .typed<MailerOptions>()
   .required(

@@ -1,6 +1,8 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
+import '../shared/work/open-work.ts'
 import { Mailer } from './mailer.ts'
+import { memoryTransport } from './memory-transport.ts'
 import { type MailProviders, mailerOptions } from './options.ts'
 import { work } from './work.ts'
 
@@ -33,6 +35,17 @@ export const mailer = definePlugin({
       remedy: 'Start the mail server, or correct mailer.providers',
     },
   },
+  openWork(services) {
+    const { waiting } = services.get('mailer')
+    return waiting === 0 ? [] : [{ what: `${waiting} emails of later()` }]
+  },
+  memory: (settings) => ({
+    // Nothing to be gentle with.
+    spacing: 0,
+    providers: Object.fromEntries(
+      Object.entries(settings.providers).map(([name, one]) => [name, { ...one, transporter: memoryTransport() }]),
+    ),
+  }),
   provide: (settings): { mailer: Mailer } => ({ mailer: new Mailer<MailProviders>({}, settings, settings) }),
   async setup(ctx) {
     const service = ctx.services.get('mailer')

@@ -12,6 +12,8 @@ export type MailCallback = (mail: MailBuilder) => unknown
 
 /** An email that is passed to its transport. */
 export interface MailSendTrace extends TraceOutcome {
+  /** The server whose work it is; `undefined` in a script. */
+  readonly server: object | undefined
   /** The name of the provider. */
   readonly provider: string
   /** The finished email; it contains addresses and content that do not belong in logs. */
@@ -38,6 +40,8 @@ function textsOf(list: unknown): string[] | undefined {
 /** A provider in use: its transporter is created for the first mail. */
 export class OpenProvider {
   readonly name: string
+  /** The server whose emails these are; a script has none. */
+  server: object | undefined
   readonly #given: ProviderSettings
   readonly #timeout: number
   readonly #secrets: readonly string[]
@@ -62,7 +66,7 @@ export class OpenProvider {
 
   send(mail: MailMessage): Promise<MailReceipt> {
     return sendTrace.run(
-      () => ({ provider: this.name, mail }),
+      () => ({ server: this.server, provider: this.name, mail }),
       () => this.#send(mail),
     )
   }

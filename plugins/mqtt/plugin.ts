@@ -3,6 +3,7 @@ import type { AsyncApiChannel } from '../asyncapi/index.ts'
 import { addressOfName } from '../shared/descriptions/names.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
+import '../shared/work/open-work.ts'
 import { MqttClientIdError, MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
@@ -67,6 +68,15 @@ export const mqtt = definePlugin({
       remedy: 'Start the broker, or correct mqtt.connect',
     },
   },
+  // A broker that has responded has sent before what it had for this client.
+  openWork: async (services) => {
+    if (services.get('mqtt').isConnected) await services.get('mqtt').check()
+    return []
+  },
+  // Without an address, so that the broker is that of the server alone.
+  memory: ({ connect }) => ({
+    connect: { ...connect, provider: 'memory' as const, url: undefined, host: undefined, port: undefined },
+  }),
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: ({ connect, subscribe }) => ({ mqtt: new MqttService({}, { ...connect, subscribe, logger: undefined }) }),
   setup(ctx, settings) {

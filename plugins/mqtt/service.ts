@@ -35,6 +35,8 @@ import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttP
 
 /** A message that is passed to the broker. */
 export interface MqttPublishTrace extends TraceOutcome {
+  /** The server whose work it is; `undefined` in a script. */
+  readonly server: object | undefined
   /** The topic that it is published to. */
   readonly topic: string
   /** The length of the payload. */
@@ -249,7 +251,7 @@ export class MqttService {
     if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
     const { outbox } = this.#run
     await publishTrace.run(
-      () => ({ topic, bytes: payload.byteLength, payload, carrier: {} }),
+      () => ({ server: this.#server, topic, bytes: payload.byteLength, payload, carrier: {} }),
       (event) => outbox.publish({ topic, payload, options, carrier: carrierOf(event?.carrier) }),
     )
   }

@@ -60,6 +60,8 @@ export class Engines {
   readonly memory = new MemoryDriver(() => this.config.memory.maxSize)
   /** The server; `undefined` for a script. */
   server: object | undefined
+  /** Whether all queues are in memory, whatever their engine: in a test. */
+  isInMemory = false
   /** The configuration of the server; without one, that of the process applies. */
   ownConfig: QueueConfigSettings | undefined
   #log: Logger | undefined
@@ -83,7 +85,13 @@ export class Engines {
 
   /** A queue with its engine. */
   resolve<Queue extends EngineRef & { readonly name: string }>(queue: Unresolved<Queue>): Queue {
-    if (queue.kind !== undefined) return queue as Queue
+    const made = queue.kind === undefined ? this.#configured(queue) : (queue as Queue)
+    const { kind, pubsub } = made
+    if (!this.isInMemory || (kind === 'memory' && pubsub === undefined)) return made
+    return { ...made, kind: 'memory', pubsub: undefined, standsFor: { kind, pubsub } }
+  }
+
+  #configured<Queue extends EngineRef & { readonly name: string }>(queue: Unresolved<Queue>): Queue {
     const { default: usual, ...named } = this.config.queues
     const kind = (Object.hasOwn(named, queue.name as string) ? named[queue.name as string] : undefined) ?? usual
     return { ...queue, kind, pubsub: this.#settingsOf(kind)?.pubsub } as unknown as Queue
@@ -139,8 +147,8 @@ export class Engines {
     return Object.hasOwn(config, kind) ? (config[kind] as OwnEngineSettings) : undefined
   }
 
-  errorHandlerOf({ kind }: EngineRef): QueueErrorHandler | undefined {
-    return this.#settingsOf(kind)?.errorHandler
+  errorHandlerOf(engine: EngineRef): QueueErrorHandler | undefined {
+    return this.#settingsOf((engine.standsFor ?? engine).kind)?.errorHandler
   }
 
   /**

@@ -7,6 +7,7 @@ import type { MemoryDriver } from '../shared/engines/memory.ts'
 import { queuesOptions } from '../shared/engines/options.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import type { Engines } from './engines.ts'
+import { openWork } from './open-work.ts'
 import { allQueues, type DeclaredQueue } from './registry.ts'
 import { compileSchema } from './schema.ts'
 import { QueueService, subscribers } from './service.ts'
@@ -58,9 +59,11 @@ export const queues = definePlugin({
       remedy: 'Start the engine of the queues, or correct queues.config',
     },
   },
+  openWork: (services) => openWork(services.get('queues')),
+  memory: { run: true, isInMemory: true },
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ queues: new QueueService() }),
-  async setup(ctx, { config, run, ui }) {
+  async setup(ctx, { config, run, ui, isInMemory }) {
     const service = ctx.services.get('queues')
     // Loaded here rather than on import: a server without the page should not load it. It may refuse to start, so it comes first.
     if (ui !== false) (await import('./ui/ui.ts')).addQueuePage(ctx, service, ui)
@@ -70,6 +73,7 @@ export const queues = definePlugin({
       limit: 5_000,
       failure: (why, [queue]) => service.engines.unavailable('memory', String(queue ?? ''), why),
     })
+    service.engines.isInMemory = service.engines.memory.notesSites = isInMemory
     ctx.onReady(() => {
       for (const { name, schema } of allQueues()) if (schema !== undefined) compileSchema(name, schema)
       checkEngines(service.engines)

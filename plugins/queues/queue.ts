@@ -3,6 +3,7 @@ import type { MethodMark } from '../shared/decorators/decorator.ts'
 import type { QueueCounts } from '../shared/engines/contract.ts'
 import type { EngineRef, GenericPubSub, Unresolved } from '../shared/engines/custom.ts'
 import { dangerous, QueuePayloadError, QueueServerError } from '../shared/engines/errors.ts'
+import { memoryTermsOf } from '../shared/engines/memory-terms.ts'
 import type { Meta } from '../shared/engines/meta.ts'
 import {
   checkFor,
@@ -40,6 +41,8 @@ export interface QueueHandle {
 
 /** Messages that are passed to their engine. */
 export interface QueuePublishTrace extends TraceOutcome {
+  /** The server whose work it is; `undefined` in a script. */
+  readonly server: object | undefined
   /** The name of the queue. */
   readonly queue: string
   /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
@@ -48,6 +51,8 @@ export interface QueuePublishTrace extends TraceOutcome {
   readonly count: number
   /** The payload of each. */
   readonly payloads: readonly unknown[]
+  /** The id of each, once the engine has them. */
+  ids?: readonly string[]
   /** Empty at first; what a subscriber of `start` puts here is sent with each message and arrives in `QueueAttemptTrace.carrier`. */
   readonly carrier: Carrier
 }
@@ -213,30 +218,45 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.
     const { check, kind, version } = engine
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))
+    const known = (ids: string[]) => (settings.some(hasId) ? ids.map((id, i) => settings[i]!.meta?.id ?? id) : ids)
     const ids = await publishTrace.run(
-      () => ({ queue: name, kind, count: texts.length, payloads, carrier: {} }),
+      () => ({ server: engines.server, queue: name, kind, count: texts.length, payloads, carrier: {} }),
       (event) => {
         const carrier = carrierOf(event?.carrier)
         const metas = settings.map((one) => metaFor(one, version, carrier))
         const options = settings.map(({ native }) => native)
-        return engines.ask(engine, name, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
+        const asked = engines.ask(engine, name, (driver, signal) =>
+          driver.publish(name, { texts, options, metas, signal }),
+        )
+        if (event === undefined) return asked
+        return asked.then((ids) => {
+          event.ids = known(ids)
+          return ids
+        })
       },
     )
-    return settings.some(hasId) ? ids.map((id, i) => settings[i]!.meta?.id ?? id) : ids
+    return known(ids)
   }
 
   #settingsOf(engine: SubscribedQueue, options: Options | undefined, path = 'publish'): MessageSettings {
+    const { standsFor } = engine
+    // Read as its engine does, so that a test refuses what that would refuse.
+    if (standsFor !== undefined)
+      return memoryTermsOf(standsFor.kind, this.#readAs(standsFor, options, path), clock.now())
     const usual = options === undefined ? this.#usual.get(engine.kind) : undefined
     if (usual !== undefined) return usual
+    const made = this.#readAs(engine, options, path)
+    if (options === undefined) this.#usual.set(engine.kind, made)
+    return made
+  }
+
+  #readAs(engine: EngineRef, options: Options | undefined, path: string): MessageSettings {
     const { defaults, isForeign } = this.#definition
     if (isForeign)
       return { native: options as object | undefined, meta: undefined, expireIn: undefined, repeat: undefined }
     const portable = this.#definition.kind === undefined && engine.kind === 'pgboss' ? { attempts: 1 } : undefined
-    const read = (given: object) => checkFor(engine, this.name).parse({ ...portable, ...given } as never, path)
-    if (options !== undefined) return read({ ...defaults, ...(options as object) })
-    const made = read({ ...defaults })
-    this.#usual.set(engine.kind, made)
-    return made
+    const given = { ...portable, ...defaults, ...(options as object | undefined) }
+    return checkFor(engine, this.name).parse(given as never, path)
   }
 
   /**

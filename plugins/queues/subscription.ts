@@ -96,6 +96,8 @@ interface Work {
 
 /** One attempt at one message. */
 export interface QueueAttemptTrace extends Omit<QueueMessage, 'signal'>, TraceOutcome {
+  /** The server whose work it is; `undefined` in a script. */
+  readonly server: object | undefined
   /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
   /** The payload as the handler gets it. */
@@ -209,7 +211,13 @@ export class Subscription {
     return attempt(
       {
         trace: attemptTrace,
-        event: () => ({ ...message, kind, payload, carrier: carrierOf(delivery.meta) ?? {} }),
+        event: () => ({
+          ...message,
+          server: this.#engines.server,
+          kind,
+          payload,
+          carrier: carrierOf(delivery.meta) ?? {},
+        }),
         call: message,
         timeout,
         what: `the queue "${name}": the handler`,

@@ -49,6 +49,7 @@ export const rateLimit = definePlugin({
       remedy: 'Start the store of the rate limits, or correct rateLimit.store',
     },
   },
+  memory: { store: 'memory' },
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,

@@ -34,6 +34,7 @@ export const session = definePlugin({
       remedy: 'Start the store of the sessions, or correct session.store',
     },
   },
+  memory: { store: { kind: 'memory', max: 10_000 } },
   inspector: async () => (await import('./inspector.ts')).panels,
   async setup(ctx, { secret, name, ttl, rolling, store, cookie }) {
     const codec = ctx.services.get('cookie')

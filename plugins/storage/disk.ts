@@ -25,12 +25,16 @@ const maxExpiry = 7 * 24 * 3600
 
 /** One operation on one object. */
 export interface StorageTrace extends TraceOutcome {
+  /** The server whose work it is; `undefined` in a script. */
+  readonly server: object | undefined
   /** The name of the disk. */
   readonly disk: string
   /** The operation; `head` asks for the metadata. */
   readonly operation: 'put' | 'read' | 'head' | 'remove' | 'copy' | 'move'
   /** The key of the object; for a copy or a move, the key of the original. */
   readonly key: string
+  /** The new key, of a copy or a move. */
+  readonly to?: string
 }
 
 const storageTrace = new Trace<StorageTrace>('storage')
@@ -49,6 +53,8 @@ async function about<Value>(key: string, work: Promise<Value>): Promise<Value> {
 export class StorageDisk {
   /** The name of the provider, as configured. */
   readonly name: string
+  /** The server that it belongs to; a script has none. @internal */
+  server: object | undefined
   readonly #provider: StorageProvider
 
   /** @internal */
@@ -57,9 +63,14 @@ export class StorageDisk {
     this.#provider = provider
   }
 
-  #do<Value>(operation: StorageTrace['operation'], key: string, work: () => Promise<Value>): Promise<Value> {
+  #do<Value>(
+    operation: StorageTrace['operation'],
+    key: string,
+    work: () => Promise<Value>,
+    to?: string,
+  ): Promise<Value> {
     return storageTrace.run(
-      () => ({ disk: this.name, operation, key }),
+      () => ({ server: this.server, disk: this.name, operation, key, ...(to !== undefined && { to }) }),
       () => about(key, work()),
     )
   }
@@ -147,7 +158,7 @@ export class StorageDisk {
     checkKey(from)
     checkKey(to)
     if (from === to) return void (await this.metadata(from))
-    if (!(await this.#do('copy', from, () => this.#provider.copy(from, to)))) throw missing(from)
+    if (!(await this.#do('copy', from, () => this.#provider.copy(from, to), to))) throw missing(from)
   }
 
   /** Changes the key of an object. @throws (as a rejection) FileNotFoundError. */
@@ -156,7 +167,7 @@ export class StorageDisk {
     checkKey(to)
     if (from === to) return void (await this.metadata(from))
     if (this.#provider.move !== undefined) {
-      if (!(await this.#do('move', from, () => this.#provider.move!(from, to)))) throw missing(from)
+      if (!(await this.#do('move', from, () => this.#provider.move!(from, to), to))) throw missing(from)
       return
     }
     await this.copy(from, to)

@@ -68,6 +68,13 @@ export const storage = definePlugin({
       remedy: 'Start the service of the provider, or correct storage.providers',
     },
   },
+  memory: (settings) => ({
+    providers: Object.fromEntries(
+      Object.entries(settings.providers).map(([name, provider]) => [name, new MemoryStorageProvider(provider, name)]),
+    ),
+    disks: [],
+    isInMemory: true,
+  }),
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,
@@ -77,6 +84,7 @@ export const storage = definePlugin({
     for (const provider of Object.values(providers))
       announceBackend(ctx.server, 'storage', provider, { limit: 10_000, failure })
     const service = ctx.services.get('storage')
+    for (const disk of [service, ...service.disks]) disk.server = ctx.server
     if (isInMemory) {
       refuseSeveral(
         ctx.server.worker,

@@ -138,7 +138,8 @@ interface Held {
   sleeping: number
 }
 
-class MovedClock implements VirtualClock, TestClock {
+/** A clock that a test moves. */
+export class MovedClock implements VirtualClock, TestClock {
   readonly #patience: number
   readonly #timers = new Schedule()
   readonly #alarms = new Schedule()
@@ -178,6 +179,11 @@ class MovedClock implements VirtualClock, TestClock {
 
   now(): number {
     return this.#now
+  }
+
+  get work(): VirtualClock['work'] {
+    for (const { sleeping } of this.#held) if (sleeping === 0) return 'running'
+    return this.#held.size > 0 ? 'asleep' : 'over'
   }
 
   monotonic(): number {

@@ -1,5 +1,6 @@
 import { expectServer } from '../../kernel/index.ts'
 
+export type { OpenWork } from '../shared/work/open-work.ts'
 export { type TestClock, type TestClockOptions, testClock } from './clock.ts'
 export type { MockCookie, MockHeaders } from './content.ts'
 export type { Leak, LeakKind } from './leaks/leak.ts'
@@ -10,7 +11,18 @@ export type { MockOptions, MockPart, MockQuery, MockValue } from './options.ts'
 export { Outage, type OutageKind, type OutageOptions } from './outages/outage.ts'
 export { OutageProxy, outageProxy } from './outages/proxy.ts'
 export { outage, outageOf } from './outages/twin.ts'
+export { type RecordMatch, TestRecord } from './record.ts'
+export type { TestEmail, TestJob, TestMessage, TestObject, TestRecords, TestSocket } from './records.ts'
 export { MockResponse } from './response.ts'
+export {
+  type FakeService,
+  type SettledOptions,
+  type TestedApp,
+  type TestMembers,
+  type TestServer,
+  type TestServerOptions,
+  testServer,
+} from './test-server.ts'
 
 // The modules that a test imports wait for its server, however long the test takes to create it.
 expectServer()

@@ -35,7 +35,7 @@ function take(socket: HandledSocket, route: SocketRoute, read: ReadMessage): unk
   const what = `the handler of a message of the websocket ${path}`
   const run = () => message(socket, read.message, call)
   return messageTrace.run(
-    () => ({ socket, route: path, message: read.message }),
+    () => ({ server: socket.server, socket, route: path, message: read.message }),
     () => runInTime({ call, timeout, what, run }),
   )
 }

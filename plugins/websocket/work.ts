@@ -4,6 +4,8 @@ import type { ServerSocket } from './types.ts'
 
 /** The handling of a client's message. */
 export interface WebsocketMessageTrace extends TraceOutcome {
+  /** The server whose work it is; `undefined` in a script. */
+  readonly server: object | undefined
   /** The websocket that the message came on. */
   readonly socket: ServerSocket
   /** The path of the route. */

@@ -1,5 +1,5 @@
-import { Server } from 'framework'
-import type { MockResponse } from 'framework/testing'
+import { type QueueService, Server } from 'framework'
+import { type MockResponse, type TestServer, testServer } from 'framework/testing'
 import type { Equal, Expect, NotAny } from './expect.ts'
 
 interface NewUser {
@@ -42,3 +42,23 @@ export const users: NewUser[] = found.body()
 export const user: NewUser = created.body<NewUser>()
 export const unknownBody: unknown = plain.body()
 export const header: string | readonly string[] | undefined = plain.headers()['Content-Type']
+
+// A server under test keeps its own type, however it is given.
+const shop = () => new Server({ plugins: { queues: { run: true } } })
+export const fromFunction: TestServer<ReturnType<typeof shop>> = await testServer(shop)
+export const fromModule: TestServer<ReturnType<typeof shop>> = await testServer(async () => ({ server: shop() }))
+const tested = await testServer(shop(), { services: 'real' })
+export type TestedChecks = [
+  Expect<Equal<typeof tested.services.queues, QueueService>>,
+  Expect<Equal<ReturnType<typeof tested.emails.assertCount>, typeof tested.emails>>,
+]
+tested.replace('queues', { health: async () => {} })
+// @ts-expect-error no such service
+tested.replace('queue', {})
+// @ts-expect-error of another type
+tested.replace('queues', { health: 1 })
+tested.emails.assertSome({ to: /example/, subject: 'Hello' }).assertNone({ to: 'ada@example.org' })
+// @ts-expect-error no such member
+tested.emails.assertSome({ subjekt: 'Hello' })
+// @ts-expect-error not a server
+void testServer({ listen() {} })

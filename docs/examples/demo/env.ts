@@ -5,6 +5,14 @@ export const env = createEnvSchema((schema) => ({
   /** The file in which the books are kept; without it, they are only in memory. */
   DATA_FILE: schema.string({ optional: true }),
   SESSION_SECRET: schema.string({ optional: true, secret: true }),
+  /** The Redis of sessions, cached responses and rate limits; without it, they are in memory. */
+  REDIS_URL: schema.string({ optional: true, secret: true }),
+  /** The Postgres in which several instances agree on who runs a job; the queues are there too if `QUEUE_ENGINE` is `pgboss`. */
+  DATABASE_URL: schema.string({ optional: true, secret: true }),
+  /** The MQTT broker of the returns box; without it, there is one in memory. */
+  MQTT_HOST: schema.string({ optional: true }),
+  /** The folder of the covers; without it, they are only in memory. */
+  COVERS: schema.string({ optional: true }),
   /** `smtp://user:password@host`; without it, emails stay in memory. */
   SMTP_URL: schema.string({ optional: true, secret: true }),
 }))

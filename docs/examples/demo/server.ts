@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { MemoryStorageProvider, MustacheAdapter, memoryTransport, Server } from 'framework'
+import { LocalStorageProvider, MemoryStorageProvider, MustacheAdapter, memoryTransport, Server } from 'framework'
 import { env } from './env.ts'
 import { answerError, answerInvalid } from './errors.ts'
 import { graphql } from './graphql/index.ts'
@@ -26,6 +26,10 @@ export interface DemoOptions extends LibraryOptions {
 
 /** Makes the whole application, not yet listening: `main.ts` makes it listen, tests use it as it is. */
 export function makeServer({ log = true, ...options }: DemoOptions = {}) {
+  // What the environment names; everything else is in memory.
+  const redis = env.get('REDIS_URL')
+  const postgres = env.get('DATABASE_URL')
+  const folder = env.get('COVERS')
   const server = new Server({
     graphql,
     plugins: {
@@ -38,16 +42,22 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
       health: true,
       cors: { origin: '*' },
       timeout: { ms: 10_000 },
-      rateLimit: { limit: 1000 },
+      rateLimit: { limit: 1000, store: redis === undefined ? 'memory' : { redis } },
       // Without a secret of its own, the server forgets its visitors' lists at every start.
-      session: { secret: env.get('SESSION_SECRET') ?? randomBytes(32).toString('base64url') },
-      // The covers of the books; with a LocalStorageProvider or an S3StorageProvider they would outlive the process.
-      storage: { providers: { covers: new MemoryStorageProvider() } },
+      session: {
+        secret: env.get('SESSION_SECRET') ?? randomBytes(32).toString('base64url'),
+        store: redis === undefined ? 'memory' : { redis },
+      },
+      storage: {
+        providers: {
+          covers: folder === undefined ? new MemoryStorageProvider() : new LocalStorageProvider({ root: folder }),
+        },
+      },
       json: { sizeLimit: '10kb' },
       urlencoded: true,
       upload: true,
       websocket: true,
-      cache: { defaultTtl: 60 },
+      cache: { defaultTtl: 60, ...(redis !== undefined && { provider: 'redis', redis }) },
       static: { root: new URL('public', import.meta.url), prefix: '/app' },
       compression: true,
       openapi: {
@@ -61,10 +71,14 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
           { name: 'loans', description: 'What members have at home' },
         ],
       },
-      cron: { crons: [], timezone: 'Europe/Rome', ui: { path: '/crons', middlewares: [librariansOnly] } },
+      cron: {
+        crons: [],
+        timezone: 'Europe/Rome',
+        ui: { path: '/crons', middlewares: [librariansOnly] },
+        ...(postgres !== undefined && { lock: { postgres } }),
+      },
       queues: { run: true },
-      // With `{ connect: { host } }`, the box talks to a real broker.
-      mqtt: { connect: { provider: 'memory' }, subscribe: [] },
+      mqtt: { connect: env.get('MQTT_HOST') === undefined ? { provider: 'memory' } : {}, subscribe: [] },
       mailer: {
         providers: {
           desk: {

@@ -1,4 +1,4 @@
-import { definePlugin, memoryQueue, router } from 'framework'
+import { definePlugin, queue, router } from 'framework'
 import { policies } from './customers.ts'
 
 const Order = {
@@ -7,8 +7,8 @@ const Order = {
   required: ['amount', 'currency'],
 } as const
 
-/** In production, use `bullmqQueue` or `pgbossQueue`. */
-export const receiptQueue = memoryQueue<{ to: string; euro: number }>('receipts')
+/** In memory, unless `QUEUE_ENGINE` names an engine. */
+export const receiptQueue = queue<{ to: string; euro: number }>('receipts')
 
 router.post(
   '/orders',

@@ -1,11 +1,9 @@
-import { memoryTransport, QueueService } from 'framework'
 import { describeServer } from 'framework/plugins/openapi'
+import { type TestServer, testServer } from 'framework/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { receiptQueue } from './orders.ts'
 import type { Rates } from './rates.ts'
 import { makeServer } from './server.ts'
 
-const outbox = memoryTransport()
 const lines: string[] = []
 const asked: string[] = []
 const rates: Rates = {
@@ -16,11 +14,14 @@ const rates: Rates = {
   },
 }
 
-const server = makeServer({ rates, transporter: outbox, log: { stream: { write: (line) => void lines.push(line) } } })
-beforeAll(() => server.ready())
+let server: TestServer<ReturnType<typeof makeServer>>
+beforeAll(async () => {
+  server = await testServer(() => makeServer({ log: { stream: { write: (line) => void lines.push(line) } } }))
+  server.replace('rates', rates)
+})
 afterAll(() => server.close())
 beforeEach(() => {
-  outbox.clear()
+  server.emails.clear()
   lines.length = 0
   asked.length = 0
 })
@@ -60,23 +61,18 @@ describe('orders', () => {
   })
 })
 
-describe('receipts', () => {
-  beforeAll(() => QueueService.run())
-  afterAll(() => QueueService.stop())
-
-  test('are mailed', async () => {
-    const client = await signedIn()
-    const res = await server.inject.post('/orders', { ...client, body: { amount: 10, currency: 'USD' } })
-    res.assertStatus(201)
-    await receiptQueue.drained()
-    outbox.assertCount(1).assertSent({ to: 'ada@example.org', text: '5 EUR' })
-    expect(receiptQueue.dead).toEqual([])
-  })
+test('receipts are emailed', async () => {
+  const client = await signedIn()
+  const res = await server.inject.post('/orders', { ...client, body: { amount: 10, currency: 'USD' } })
+  res.assertStatus(201)
+  await server.settled()
+  server.jobs.assertSome({ queue: 'receipts' })
+  server.emails.assertCount(1).assertSome({ to: 'ada@example.org', text: '5 EUR' })
 })
 
 describe('over a socket', () => {
   test('the application listens, and closes', async () => {
-    await using other = makeServer({ rates, transporter: outbox, log: false })
+    await using other = makeServer({ log: false })
     await other.listen()
     const res = await fetch(`${other.url}/orders`, { method: 'POST', signal: AbortSignal.timeout(5000) })
     expect(res.status).toBe(401)

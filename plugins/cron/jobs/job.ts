@@ -36,6 +36,8 @@ const isOfSeconds = ({ seconds, isEveryHour }: CronPattern) => seconds.length > 
 
 /** One run of a job. */
 export interface CronRunTrace extends TraceOutcome {
+  /** The server whose work it is; `undefined` in a script. */
+  readonly server: object | undefined
   /** The name of the job. */
   readonly job: string
   /** The time of the tick; the run may begin later. */
@@ -255,7 +257,7 @@ export class Job {
     await attempt(
       {
         trace: runTrace,
-        event: () => ({ job: name, scheduledAt: run.scheduledAt }),
+        event: () => ({ server: this.#around.server, job: name, scheduledAt: run.scheduledAt }),
         call,
         timeout: options.timeout,
         what: `the cron job "${name}"`,

@@ -10,6 +10,8 @@ import type { Declared } from './declarations.ts'
 
 /** A message that one handler processes. */
 export interface MqttMessageTrace extends TraceOutcome {
+  /** The server whose work it is; `undefined` in a script. */
+  readonly server: object | undefined
   /** The topic that the message was published to. */
   readonly topic: string
   /** The filter of the handler's subscription. */
@@ -139,7 +141,7 @@ export class HandlerQueue {
     }
     const event = (): MqttMessageTrace => {
       const carrier = carrierOf(details.userProperties) ?? {}
-      return { topic, filter: filter.text, bytes: payload.byteLength, payload, carrier }
+      return { server: this.#server, topic, filter: filter.text, bytes: payload.byteLength, payload, carrier }
     }
     const timeout = this.#timeout
     const what = `the subscription "${filter.text}": the handler`

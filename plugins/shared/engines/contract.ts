@@ -75,6 +75,8 @@ export interface StoredMessage {
   readonly errors: readonly MessageFailure[]
   /** What was published with it; not checked. */
   readonly meta?: unknown
+  /** Where the application has published it, in a test whose queues are in memory. */
+  readonly site?: string | undefined
 }
 
 /** Looks after the messages of one queue. An id is that of the engine, or that of the publisher. */

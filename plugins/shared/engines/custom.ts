@@ -77,6 +77,8 @@ export interface EngineRef {
   /** A kind, or the name of a custom engine. */
   readonly kind: string
   readonly pubsub: GenericPubSub | undefined
+  /** The engine that the application has named, in a test whose queues are in memory. */
+  readonly standsFor?: EngineRef | undefined
 }
 
 /** A queue as it was declared: without an engine, the configuration decides. */

@@ -1,4 +1,4 @@
-import { clock, systemClock, virtualClock } from '../../../kernel/index.ts'
+import { CallSite, clock, systemClock, virtualClock } from '../../../kernel/index.ts'
 import { deferred } from '../values/promises.ts'
 import { LocalConsumer, type LocalMessage, LocalQueue } from '../work/local-queue.ts'
 import {
@@ -23,6 +23,8 @@ class Message implements LocalMessage {
   readonly priority: number
   readonly attempts: number
   readonly meta: Readonly<Meta> | undefined
+  readonly deadLetter: string | undefined
+  readonly site: CallSite | undefined
   readonly publishedAt = clock.now()
   readonly #backoff: BackoffSettings | undefined
   attempt = 0
@@ -31,12 +33,20 @@ class Message implements LocalMessage {
   previous: this | undefined
   errors?: Error[]
 
-  constructor(id: string, text: string, meta: Readonly<Meta> | undefined, settings: MemoryPublishSettings) {
+  constructor(
+    id: string,
+    text: string,
+    meta: Readonly<Meta> | undefined,
+    settings: MemoryPublishSettings,
+    site?: CallSite,
+  ) {
+    this.site = site
     this.id = id
     this.text = text
     this.meta = meta
     this.priority = settings.priority
     this.attempts = settings.attempts
+    this.deadLetter = settings.deadLetter
     this.#backoff = settings.backoff
   }
 
@@ -117,6 +127,8 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
     },
     isPaused: async (name) => this.topic(name).isPaused,
   }
+  /** Whether it notes where messages are published, which costs more than the message. */
+  notesSites = false
   readonly #topics = new Map<string, Topic>()
   readonly #maxSize: () => number
   #lastId = 0
@@ -128,15 +140,23 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
 
   async publish(name: string, { texts, options, metas }: Batch<MemoryPublishSettings>): Promise<string[]> {
     const topic = this.topic(name)
+    const site = this.notesSites ? new CallSite() : undefined
     // All or nothing, as in an engine that has batches.
     if (topic.size + texts.length > this.#maxSize()) throw QueueFullError(name, this.#maxSize())
     return texts.map((text, i) => {
       const settings = options[i]!
       const id = settings.id ?? this.#freeId(topic)
       if (settings.id === undefined || !topic.isTaken(id, settings.ttl))
-        topic.add(new Message(id, text, metas[i], settings), settings.delay)
+        topic.add(new Message(id, text, metas[i], settings, site), settings.delay)
       return id
     })
+  }
+
+  #copyDead({ deadLetter, text, meta }: Message): void {
+    if (deadLetter === undefined) return
+    const topic = this.topic(deadLetter)
+    const settings = { attempts: 1, backoff: undefined, delay: 0, priority: 0, id: undefined, ttl: undefined }
+    topic.add(new Message(this.#freeId(topic), text, meta, settings))
   }
 
   /** An id that no publisher has chosen; otherwise the message would not be added. */
@@ -198,7 +218,11 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   topic(name: string): Topic {
     let topic = this.#topics.get(name)
     if (topic === undefined) {
-      topic = new Topic(maxDead, (size) => QueueIdleError(name, size))
+      topic = new Topic(
+        maxDead,
+        (size) => QueueIdleError(name, size),
+        (message) => this.#copyDead(message),
+      )
       this.#topics.set(name, topic)
     }
     return topic
@@ -214,7 +238,18 @@ function storedIn(topic: Topic, state: MessageState): Message[] {
 }
 
 function stored(topic: Topic, message: Message, state: MessageState): StoredMessage {
-  const { id, text, attempt, attempts, publishedAt, meta, errors = [] } = message
+  const { id, text, attempt, attempts, publishedAt, meta, site, errors = [] } = message
   const dueAt = topic.delayed.get(message)?.due
-  return { id, state, payload: JSON.parse(text), attempt, attempts, publishedAt, dueAt, meta, errors }
+  return {
+    id,
+    state,
+    payload: JSON.parse(text),
+    attempt,
+    attempts,
+    publishedAt,
+    dueAt,
+    meta,
+    errors,
+    site: site?.toLine(),
+  }
 }

@@ -254,6 +254,8 @@ const ui = option
 
 export const queuesOptions = option
   .shape({ config: queueConfigOptions.optional(), run: option.flag().default(false), ui })
+  // In a test, whose queues are all in memory.
+  .into((settings) => ({ ...settings, isInMemory: false }))
   .typed<QueuesOptions>()
 
 export type QueueUiSettings = SettingsOf<typeof uiOptions>

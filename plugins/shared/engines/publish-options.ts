@@ -391,4 +391,6 @@ export type MemoryPublishSettings = {
   readonly priority: number
   readonly id: string | undefined
   readonly ttl: number | undefined
+  /** The queue that receives a copy after the last attempt, for a queue that stands for one of pg-boss. */
+  readonly deadLetter?: string | undefined
 }

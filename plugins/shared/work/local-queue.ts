@@ -158,12 +158,14 @@ export class LocalQueue<Message extends LocalMessage> {
   #isPaused = false
   readonly #maxDead: number
   readonly #idleError: (size: number) => Error
+  readonly #onDead: ((message: Message) => void) | undefined
   readonly #whenDrained: Deferred<void>[] = []
 
-  /** `maxDead`: how many messages that were given up are kept. `idleError`: why it will not be drained. */
-  constructor(maxDead: number, idleError: (size: number) => Error) {
+  /** `maxDead`: how many messages that were given up are kept. `idleError`: why it will not be drained. `onDead`: called with each that is given up. */
+  constructor(maxDead: number, idleError: (size: number) => Error, onDead?: (message: Message) => void) {
     this.#maxDead = maxDead
     this.#idleError = idleError
+    this.#onDead = onDead
   }
 
   get size(): number {
@@ -204,6 +206,7 @@ export class LocalQueue<Message extends LocalMessage> {
       this.add(message, message.backoff(message.attempt))
       return
     }
+    this.#onDead?.(message)
     this.dead.push(message)
     if (this.dead.length > this.#maxDead) this.ids.delete(this.dead.shift()!.id)
   }

@@ -13,7 +13,18 @@ import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from
  */
 export class MemoryStorageProvider implements StorageProvider {
   readonly noUrls = 'Objects in memory have no address'
+  readonly downloadUrl?: (key: string, expirySeconds: number) => Promise<string>
+  readonly uploadUrl?: (key: string, expirySeconds: number) => Promise<string>
+  readonly publicUrl?: (key: string) => Promise<string>
   readonly #objects = new Map<string, { readonly bytes: Uint8Array; readonly metadata: StorageMetadata }>()
+
+  /** Stands for another provider in a test: it has addresses if that one has them, which lead nowhere. @internal */
+  constructor(other: StorageProvider = {} as StorageProvider, name = 'memory') {
+    const at = (key: string, expiry?: number) =>
+      `https://${name}.invalid/${encodeURI(key)}${expiry === undefined ? '' : `?expires=${expiry}`}`
+    for (const method of ['downloadUrl', 'uploadUrl', 'publicUrl'] as const)
+      if (other[method] !== undefined) this[method] = async (key: string, expiry?: number) => at(key, expiry)
+  }
 
   async put(key: string, body: StorageBody, contentType: string): Promise<void> {
     // A copy, since the caller may change its bytes afterwards.

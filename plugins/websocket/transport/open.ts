@@ -45,7 +45,7 @@ const openLinked: OpenTransport = (connection, _headers, { protocol, maxMessageS
 }
 
 /** Returns what opens the websockets of a server, by its adapter; within the process for tests. */
-export async function transportOf(adapter: string | undefined): Promise<OpenTransport> {
+export async function transportOf(adapter: unknown): Promise<OpenTransport> {
   const isNative = adapter !== 'node'
   const ofRuntime =
     isNative && 'Bun' in globalThis ? openBun : isNative && 'Deno' in globalThis ? openDeno : await openNode()

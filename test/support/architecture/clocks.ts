@@ -47,6 +47,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/testing/leaks': 'patience with resources that end, and watches its timers',
   'plugins/testing/outages/outage.ts': 'delays responses of other programs',
   'plugins/testing/mock-socket.ts': 'patience of a test',
+  'plugins/testing/settled.ts': 'patience of a test',
   'plugins/websocket/backpressure.ts': 'patience with a socket',
   'plugins/websocket/socket.ts': 'patience with a socket',
   'plugins/websocket/sockets.ts': 'patience with sockets, while closing',

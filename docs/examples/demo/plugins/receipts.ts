@@ -1,12 +1,12 @@
-import { definePlugin, memoryQueue } from 'framework'
+import { definePlugin, queue } from 'framework'
 
 interface Receipt {
   readonly title: string
   readonly at: string
 }
 
-/** In production `bullmqQueue` or `pgbossQueue`: this line and the configuration are all that differs. */
-export const receiptQueue = memoryQueue<Receipt>('receipts')
+/** In memory, unless `QUEUE_ENGINE` names an engine. */
+export const receiptQueue = queue<Receipt>('receipts')
 
 /** Emails a receipt for every loan to the desk, after the response; an email that fails is tried three times. */
 export const receipts = definePlugin({

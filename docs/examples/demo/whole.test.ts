@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { printedBy, targets } from '../../../test/conformance/targets.ts'
+import { root } from '../../../test/support/cli.ts'
+import { hasMosquitto, startMosquitto } from '../../../test/support/mosquitto.ts'
+import { hasPostgres, startPostgres } from '../../../test/support/postgres.ts'
+import { hasRedis, startRedis } from '../../../test/support/redis.ts'
+import { startSmtp } from '../../../test/support/smtp.ts'
+import { testLibrary } from './whole.ts'
+
+const script = join(root, 'docs/examples/demo/whole-run.ts')
+// Node.js 20 does not run TypeScript.
+const run = (target: (typeof targets)[number], env: NodeJS.ProcessEnv = {}) =>
+  printedBy(target, script, [], { env: { ...env, ...(target.runtime === 'node' && { NODE_OPTIONS: '--import tsx' }) } })
+
+// Of processor time, as the machine may be busy.
+test('the whole library in memory, in less than two seconds', async () => {
+  const start = process.cpuUsage()
+  await testLibrary('memory')
+  const { user, system } = process.cpuUsage(start)
+  expect((user + system) / 1000).toBeLessThan(2000)
+})
+
+test.each(
+  targets.filter(({ runtime }) => ['bun', 'deno'].includes(runtime)).filter(({ adapter }) => adapter === undefined),
+)('and on $name', async (target) => {
+  const { ms } = (await run(target)) as { ms: number }
+  expect(ms).toBeLessThan(2000)
+})
+
+test.skipIf(!hasRedis || !hasPostgres || !hasMosquitto)(
+  'the same with Redis, Postgres, MQTT, SMTP and a folder, whatever runs it',
+  async () => {
+    const [redis, postgres, mosquitto, smtp, covers] = await Promise.all([
+      startRedis(),
+      startPostgres(),
+      startMosquitto(),
+      startSmtp(),
+      mkdtemp(join(tmpdir(), 'framework-covers-')),
+    ])
+    try {
+      const env = {
+        SERVICES: 'real',
+        REDIS_URL: redis.url,
+        DATABASE_URL: postgres.url,
+        QUEUE_ENGINE: 'pgboss',
+        MQTT_HOST: '127.0.0.1',
+        MQTT_PORT: String(mosquitto.port),
+        SMTP_URL: `smtp://127.0.0.1:${smtp.port}`,
+        COVERS: covers,
+      }
+      const all = targets.filter(({ runtime, adapter }) => ['node', 'bun', 'deno'].includes(runtime) && !adapter)
+      for (const target of all) {
+        expect(await run(target, env)).toEqual({ ms: expect.any(Number) })
+        expect(smtp.received).toMatchObject([{ to: ['desk@example.org'] }])
+        smtp.received.length = 0
+      }
+    } finally {
+      await Promise.all([redis.stop(), postgres.stop(), mosquitto.stop(), smtp.stop()])
+      await rm(covers, { recursive: true, force: true })
+    }
+  },
+)
