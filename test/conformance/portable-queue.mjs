@@ -27,6 +27,6 @@ export async function run(configs) {
     for (let one = all.shift(); one !== undefined; one = all.shift()) await one()
   }
   // Side by side: most of the time they wait.
-  await Promise.all(Array.from({ length: 16 }, work))
+  await Promise.all(Array.from({ length: 10 }, work))
   return results
 }

@@ -69,7 +69,7 @@ export class Context {
   async server() {
     const { config, kind } = this.engine
     const server = new Server({
-      ...{ port: 0, host: '127.0.0.1', drainWindow: 0, closeTimeout: 2000, gracefulShutdown: false },
+      ...{ port: 0, host: '127.0.0.1', drainWindow: 0, closeTimeout: 4000, gracefulShutdown: false },
       logger: this.#logger({}),
       router: new RouteCollection(),
       background: { queues: { config: { ...config, queues: { default: kind } }, run: true } },

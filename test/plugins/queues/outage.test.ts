@@ -149,8 +149,7 @@ async function publishThrough(queue: NumberQueue, count: number, options: object
   return { acknowledged, refused }
 }
 
-// Each test has a server of its own, and those of Redis a Redis: most of the time they wait.
-describe('Redis', { concurrent: true, skip: !hasRedis }, () => {
+describe.skipIf(!hasRedis)('Redis', () => {
   const start = async ({ onTestFinished }: TestContext) => {
     const redis = await startRedis('--appendfsync', 'always', '--maxmemory-policy', 'noeviction')
     onTestFinished(() => redis.stop())
@@ -181,7 +180,8 @@ describe('Redis', { concurrent: true, skip: !hasRedis }, () => {
     expect(warnings(down)).toHaveLength(1)
   })
 
-  test('a message that publish has given up is not delivered later', async (t) => {
+  // These wait most of the time, each with a Redis of its own.
+  test.concurrent('a message that publish has given up is not delivered later', async (t) => {
     const redis = await start(t)
     const { server } = await serve({ bullmq: { connection: redis.url, publishTimeout: 500 } }, t)
     const queue = bullmqQueue<number>(freshName('given-up')).for(server)
@@ -203,7 +203,7 @@ describe('Redis', { concurrent: true, skip: !hasRedis }, () => {
     expect(seen.sort()).toEqual([1, 3])
   })
 
-  test('that is away while a subscriber leaves is not asked by it any more when it is back', async (t) => {
+  test.concurrent('that is away while a subscriber leaves is not asked by it any more when it is back', async (t) => {
     const redis = await start(t)
     const { server, warnings } = await serve({ bullmq: { connection: redis.url } }, t)
     const queue = bullmqQueue<number>(freshName('left')).for(server)
@@ -226,7 +226,7 @@ describe('Redis', { concurrent: true, skip: !hasRedis }, () => {
     expect(await queue.counts()).toMatchObject({ waiting: 1 })
   })
 
-  test('that has no room reports that once for each queue, and continues', async (t) => {
+  test.concurrent('that has no room reports that once for each queue, and continues', async (t) => {
     const redis = await start(t)
     const { server, warnings } = await serve({ bullmq: { connection: redis.url } }, t)
     const queue = bullmqQueue<number>(freshName('full')).for(server)
@@ -249,7 +249,7 @@ describe('Redis', { concurrent: true, skip: !hasRedis }, () => {
     expect(seen).toEqual([1, 3])
   })
 
-  test('that is frozen costs publish its time and no more', async (t) => {
+  test.concurrent('that is frozen costs publish its time and no more', async (t) => {
     const redis = await start(t)
     const { server } = await serve({ bullmq: { connection: redis.url, publishTimeout: 500 } }, t)
     const queue = bullmqQueue<number>(freshName('frozen')).for(server)
@@ -273,14 +273,14 @@ describe('Redis', { concurrent: true, skip: !hasRedis }, () => {
   })
 })
 
-describe('Postgres', { concurrent: true, skip: !hasPostgres }, () => {
+describe.skipIf(!hasPostgres)('Postgres', () => {
   let postgres: OwnServer
   beforeAll(async () => {
     postgres = await startPostgres()
   })
   afterAll(() => postgres.stop())
 
-  test.sequential.for([
+  test.for([
     ['that restarts', () => postgres.restart()],
     [
       'that dies',
@@ -315,7 +315,7 @@ describe('Postgres', { concurrent: true, skip: !hasPostgres }, () => {
     expect(warnings(down).length).toBeLessThanOrEqual(2)
   })
 
-  test.sequential('that is frozen costs publish its time and no more', async (t) => {
+  test('that is frozen costs publish its time and no more', async (t) => {
     const { server } = await serve({ pgboss: { connectionString: postgres.url, publishTimeout: 1500 } }, t)
     const queue = pgbossQueue<number>(freshName('frozen')).for(server)
     await queue.publish(1)
