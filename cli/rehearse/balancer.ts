@@ -6,25 +6,18 @@ import type { Instance } from './instance.ts'
 export class Balancer {
   readonly instances: Instance[] = []
   port = 0
-  /** Connections that an instance has refused, and that went to another one. */
-  refused = 0
-  readonly #owners = new Map<number, Instance>()
+  /** The instances that clients are connected to, by their ports. */
+  readonly owners = new Map<number | undefined, Instance>()
   #turn = 0
   readonly #server = createServer({ allowHalfOpen: true }, (client) => this.#pass(client))
 
-  /** Listens, with 0 on any port; rejects if another process has it. */
-  async listen(port: number): Promise<void> {
-    await once(this.#server.listen(port, '127.0.0.1'), 'listening')
+  async listen(): Promise<void> {
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening')
     this.port = (this.#server.address() as AddressInfo).port
   }
 
   close(): void {
     this.#server.close()
-  }
-
-  /** The instance that a client with this port is connected to. */
-  ownerOf(port: number | undefined): Instance | undefined {
-    return this.#owners.get(port!)
   }
 
   #pass(client: Socket): void {
@@ -34,7 +27,7 @@ export class Balancer {
     if (instance === undefined) return void client.resetAndDestroy()
     const server = connect({ host: '127.0.0.1', port: instance.port, allowHalfOpen: true })
     server.once('connect', () => {
-      this.#owners.set(client.remotePort!, instance)
+      this.owners.set(client.remotePort, instance)
       client.pipe(server).pipe(client)
       // A reset is passed on as a reset, and an end as an end.
       client.once('close', () => server.destroy())
@@ -44,7 +37,6 @@ export class Balancer {
       if (code !== 'ECONNREFUSED') return
       // Nothing was sent, so every load balancer tries another instance.
       instance.isReady = false
-      this.refused++
       this.#pass(client)
     })
   }

@@ -1,7 +1,6 @@
-import type { Instance } from './instance.ts'
-import type { Jobs, QueueLoss } from './jobs.ts'
-import type { Closing } from './protocol.ts'
-import type { Loss } from './traffic.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Closing, Instance } from './instance.ts'
+import type { State } from './protocol.ts'
 
 /** Something that the clients of an application would have noticed. */
 export interface Finding {
@@ -9,63 +8,87 @@ export interface Finding {
   readonly level: 'lost' | 'killed'
   readonly count: number
   readonly what: string
-  readonly remedy: string
 }
 
-const lost = (what: string, remedy: string, count = 1): Finding => ({ level: 'lost', count, what, remedy })
+/** Milliseconds that jobs have after the traffic, and between two looks at them. */
+const patienceMs = 5000
+const pollMs = 250
 
-const remedies = {
-  response:
-    'End what requests use in onClose hooks: those of onDrain and of signals run while requests are in progress',
-  stream: 'End streams when req.server.closing aborts',
-  websocket: 'Close sockets with a code, such as socket.close(1001), or leave that to the plugin websocket',
-}
+/** What was lost; losses that are alike are one finding with a count. */
+export class Findings {
+  /** Whether a job may be done twice from now on, because its instance was killed. */
+  mayRepeat = false
+  readonly #all = new Map<string, Finding>()
+  readonly #ended = new Set<string>()
+  readonly #done = new Set<string>()
+  /** How many messages each queue has had that have not ended. */
+  readonly #open = new Map<string, number>()
 
-/** One finding for losses that are alike. */
-export function ofLosses(losses: readonly Loss[], killed: Instance): Finding[] {
-  const groups = new Map<string, Loss[]>()
-  for (const loss of losses) {
-    const key = [loss.what, loss.target, loss.why, loss.error, loss.instance?.name].join(' ')
-    groups.set(key, [...(groups.get(key) ?? []), loss])
+  get all(): readonly Finding[] {
+    return [...this.#all.values()]
   }
-  return [...groups.values()].map((group) => {
-    const { what, target, why, instance, after, hooks, error } = group[0]!
-    const message = `${what} ${target}: ${why}${error === undefined ? '' : ` (${error})`}`
-    if (after === undefined) {
-      const remedy =
-        instance === undefined ? 'No instance was ready: see the health route' : 'See the log of the application'
-      return lost(message, remedy, group.length)
+
+  /** `key` is the same for losses that are alike: the first one stands for all. */
+  add(
+    what: string,
+    { level = 'lost', count = 1, key = what }: Partial<Finding> & { readonly key?: string } = {},
+  ): void {
+    const known = this.#all.get(key) ?? { level, count: 0, what }
+    this.#all.set(key, { ...known, count: known.count + count })
+  }
+
+  /** Reports the jobs of an instance that begin too late, or are done twice. */
+  follow({ reports }: Instance): void {
+    reports.each('accepted', ({ queue, count }) => this.#expect(`queue ${queue}`, count))
+    reports.each('late', ({ job }) => this.add(`${job} began after its instance had stopped its intake`))
+    reports.each('job', ({ job, id, failed }) => {
+      const run = `${job} ${id}`
+      if (!this.#ended.has(run)) this.#expect(job, -1)
+      this.#ended.add(run)
+      if (failed) return
+      if (this.#done.has(run) && !this.mayRepeat) this.add(`${job} was done twice before any kill`)
+      this.#done.add(run)
+    })
+  }
+
+  #expect(job: string, change: number): void {
+    this.#open.set(job, (this.#open.get(job) ?? 0) + change)
+  }
+
+  /** Takes the messages into account that were there before the traffic. */
+  begin(states: readonly State[]): void {
+    for (const { queue, count } of leftIn(states)) this.#expect(`queue ${queue}`, count)
+  }
+
+  /** Reports the messages that have not ended, and that their queue does not have any more. */
+  async finish(states: () => Promise<State[]>): Promise<void> {
+    for (let waited = 0; ; waited += pollMs) {
+      const left = leftIn(await states())
+      const lost = left.map((one) => ({ ...one, count: (this.#open.get(`queue ${one.queue}`) ?? 0) - one.count }))
+      const found = lost.filter(({ count }) => count > 0)
+      if (waited < patienceMs && found.length > 0) await pause(pollMs)
+      else {
+        for (const { queue, kind, count } of found)
+          this.add(`messages of the queue "${queue}" (${kind}) were accepted and never done`, { count })
+        return
+      }
     }
-    if (instance === killed) return { ...lost(message, 'Clients have to try again', group.length), level: 'killed' }
-    const begun = hooks.length === 0 ? 'before any hook' : `after ${hooks.join(' and ')} had begun`
-    return lost(`${message}, ${after} ms after SIGTERM, ${begun}`, remedies[what], group.length)
-  })
+  }
+
+  addClosing({ ms, ended, hooks }: Closing): void {
+    const before = this.#all.size
+    for (const { name, ms: took, error } of hooks) {
+      if (took === undefined) this.add(`${name} did not settle`)
+      else if (error !== undefined) this.add(`${name} failed: ${error}`)
+    }
+    if (ended !== 'exit code 0' && this.#all.size === before) this.add(`closing ended with ${ended} after ${ms} ms`)
+  }
 }
 
-export function ofClosing({ ms, ended, hooks }: Closing): Finding[] {
-  const found = hooks.flatMap(({ name, ms: took, error }) => {
-    if (took === undefined)
-      return lost(`${name} did not settle`, 'Give up what it waits for within the time that the hook receives')
-    return error === undefined ? [] : lost(`${name} failed: ${error}`, 'Handle that error in the hook')
+/** What the queues of all instances have: each has messages in memory of its own, and sees all those of an engine. */
+function leftIn(states: readonly State[]): State['queues'] {
+  return states[0]!.queues.map(({ queue, kind }) => {
+    const counts = states.map(({ queues }) => queues.find((one) => one.queue === queue)?.count ?? 0)
+    return { queue, kind, count: kind === 'memory' ? counts.reduce((sum, one) => sum + one) : Math.max(...counts) }
   })
-  if (ended === 'exit code 0' || found.length > 0) return found
-  const remedy = 'Its output says why. End long work when server.closing aborts, or raise closeTimeout'
-  return [lost(`closing ended with ${ended} after ${ms} ms`, remedy)]
-}
-
-export function ofJobs({ late, twice }: Jobs, queues: readonly QueueLoss[]): Finding[] {
-  const lateRemedy = 'Start nothing when server.closing has aborted'
-  const twiceRemedy = 'Give cron a lock, and let handlers of queues end before their connection does'
-  return [
-    ...[...late].map(([job, count]) =>
-      lost(`${job} began after its instance had stopped its intake`, lateRemedy, count),
-    ),
-    ...[...twice].map(([job, count]) => lost(`${job} was done twice before any kill`, twiceRemedy, count)),
-    ...queues.map(({ queue, kind, count }) => {
-      const engine = 'A kill loses messages in memory: put the queue on an engine, for example with QUEUE_ENGINE=bullmq'
-      const remedy =
-        kind === 'memory' ? engine : 'Look for them on the page of the queues, and in the log of the engine'
-      return lost(`messages of the queue "${queue}" were accepted and never done`, remedy, count)
-    }),
-  ]
 }

@@ -1,12 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { get } from 'node:http'
 import own from 'node:process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { isInTime } from '../../kernel/support/within.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Messages } from '../process/channel.ts'
 import { Worker } from '../start/worker.ts'
-import { type Closing, type Described, type Left, type Report, type RunHook, topics } from './protocol.ts'
+import { type Report, type RunHook, type State, topic } from './protocol.ts'
 
 /** How the application is started. */
 export interface Application {
@@ -15,14 +14,22 @@ export interface Application {
   readonly file: string
   /** The path of the readiness probe. */
   readonly health: string
+  /** Milliseconds after which the platform kills an instance that closes. */
+  readonly closeTimeout: number
+}
+
+/** How an instance closed. */
+export interface Closing {
+  readonly ms: number
+  /** Such as `exit code 0`. */
+  readonly ended: string
+  readonly hooks: readonly RunHook[]
 }
 
 /** Milliseconds between two requests to the readiness probe. */
 const probeMs = 100
 /** Milliseconds within which an instance has to listen, and then to be ready. */
 const bootMs = 60_000
-/** How much of its output is kept. */
-const outputLength = 4000
 
 /** What a probe gets until someone does something about it. */
 const remedies: { readonly [probed: string]: string | undefined } = {
@@ -32,41 +39,33 @@ const remedies: { readonly [probed: string]: string | undefined } = {
   ECONNRESET: 'Leave out the option "https" of its server: load balancers, such as this one, send plain HTTP',
 }
 
-/** One process of the application, and its readiness. */
+/** One process of the application, and its readiness. It writes to the standard error of this one. */
 export class Instance extends Worker {
   readonly name: string
   readonly port: number
-  readonly reports: Messages<Report>
+  readonly reports = this.news as unknown as Messages<Report>
   isReady = false
+  isKilled = false
   /** When it was asked to end. */
   endsAt: number | undefined
-  /** The last part of what it has written while it was not ready. */
-  output = ''
-  /** What requests have thrown while it closes, by path. */
-  readonly errors = new Map<string, string>()
-  readonly #hooks: RunHook[] = []
+  #hooks: readonly RunHook[] = []
   readonly #application: Application
   #probed: number | string = 'no response'
 
   constructor(name: string, port: number, application: Application) {
-    let child: ChildProcess
-    const start = (env: NodeJS.ProcessEnv) => {
-      const all = { ...own.env, ...env, PORT: String(port), HOST: '127.0.0.1' }
-      const stdio: ('ignore' | 'pipe' | 'ipc')[] = ['ignore', 'pipe', 'pipe', 'ipc']
-      child = spawn(application.program, application.args, { env: all, stdio, serialization: 'json' })
-      return child
-    }
+    const start = (given: NodeJS.ProcessEnv) =>
+      spawn(application.program, application.args, {
+        env: { ...own.env, ...given, PORT: String(port), HOST: '127.0.0.1' },
+        stdio: ['ignore', 2, 2, 'ipc'],
+        serialization: 'json',
+      })
     super({ spawn: start, of: 1, share: async () => port }, 1, true, () => Promise.reject(new Error('it leads')))
-    this.name = name
+    this.name = `${name} of ${application.file}`
     this.port = port
     this.#application = application
-    for (const stream of [child!.stdout!, child!.stderr!])
-      stream.on('data', (chunk: Buffer) => {
-        if (!this.isReady) this.output = (this.output + chunk.toString()).slice(-outputLength)
-      })
-    this.reports = this.news as unknown as Messages<Report>
-    this.reports.each('hook', ({ number, hook }) => void this.#hooks.splice(number, 1, hook))
-    this.reports.each('failure', ({ path, message }) => void this.errors.set(path, message))
+    this.reports.each('hooks', ({ hooks }) => {
+      this.#hooks = hooks
+    })
   }
 
   /** The hooks that have begun; only those of the application, if it has any. */
@@ -75,35 +74,38 @@ export class Instance extends Worker {
     return (ofApplication.length > 0 ? ofApplication : this.#hooks).map(({ name }) => name)
   }
 
-  routes = () => this.ask(topics.routes, undefined) as Promise<Described>
-  left = () => this.ask(topics.left, undefined) as Promise<Left>
+  /** @throws (as a rejection) CommandFailure if it does not respond, for example because it has ended. */
+  state(): Promise<State> {
+    return (this.ask(topic, undefined) as Promise<State>).catch(({ message }: Error) => {
+      throw new CommandFailure(`${this.name} does not report its routes and queues: ${message}`)
+    })
+  }
 
   /** Ends it in the way of a platform: by SIGTERM, and by SIGKILL when its patience is over. */
-  async close(patience: number): Promise<Closing> {
+  async close(): Promise<Closing> {
     this.endsAt = performance.now()
-    if (patience > 0) this.stop('SIGTERM')
-    const { code, signal } = await this.leave(patience)
-    const ms = Math.round(performance.now() - this.endsAt!)
+    this.stop('SIGTERM')
+    const { code, signal } = await this.leave(this.#application.closeTimeout)
+    const ms = Math.round(performance.now() - this.endsAt)
     return { ms, ended: signal ?? `exit code ${code}`, hooks: this.#hooks }
   }
 
   /** Waits until it is ready. @throws (as a rejection) CommandFailure if it does not start, or is not ready. */
   async start(): Promise<this> {
-    const { file, health } = this.#application
-    if (!(await isInTime(this.booted, bootMs)) || (await this.booted) !== 'listening') {
+    const booted = await Promise.race([this.booted, pause(bootMs, 'late', { ref: false })])
+    if (booted !== 'listening') {
       const { signal, code } = await this.leave()
       throw new CommandFailure(
-        `${file} did not start as ${this.name}, which ended with ${signal ?? `exit code ${code}`} before it listened. If a port is in use: each instance gets a port of its own in PORT, so read all ports from variables\n${this.output}`,
+        `${this.name} did not start: it ended with ${signal ?? `exit code ${code}`} before it listened. If a port is in use: each instance gets a port of its own in PORT, so read all ports from variables`,
       )
     }
     void this.#watch()
     for (let waited = 0; !this.isReady; waited += 20) {
       await pause(20)
       const why = this.isEnded || waited > bootMs ? 'Start what the application needs' : remedies[this.#probed]
-      if (why !== undefined && !this.isReady)
-        throw new CommandFailure(`${file} is not ready as ${this.name}: GET ${health} gets ${this.#probed}. ${why}`)
+      const probed = `GET ${this.#application.health} gets ${this.#probed}`
+      if (why !== undefined && !this.isReady) throw new CommandFailure(`${this.name} is not ready: ${probed}. ${why}`)
     }
-    this.output = ''
     return this
   }
 

@@ -1,23 +1,37 @@
 import { subscribe } from 'node:diagnostics_channel'
-import type { ErrorTrace, Kernel, PluginTrace, RequestTrace, TraceOutcome } from '../../kernel/index.ts'
+import type { Kernel, PluginTrace, RequestTrace, TraceOutcome } from '../../kernel/index.ts'
 import type { CronRunTrace } from '../../plugins/cron/index.ts'
 import type { QueueAttemptTrace, QueuePublishTrace } from '../../plugins/queues/index.ts'
-import { type Supervisor, supervisor } from '../../plugins/shared/environment/supervisor.ts'
+import { supervisor } from '../../plugins/shared/environment/supervisor.ts'
 import { messageOf } from '../../plugins/shared/values/safely.ts'
-import { type Described, type Left, type Report, type RunHook, topics } from './protocol.ts'
+import { type Report, type RunHook, type State, topic } from './protocol.ts'
 
-const send = (report: Report) => void (process.connected && process.send?.(report))
+/** Milliseconds within which an engine may still deliver what it had taken. */
+const lateMs = 500
 
-const on = <Event>(channel: string, hear: (event: Event) => void) => subscribe(channel, (event) => hear(event as Event))
+let server: Kernel | undefined
+/** When the server has stopped its intake. */
+let stopped = Number.POSITIVE_INFINITY
 
 /** This module runs in an instance after that of `start`, before those of the application, and reports what happens while it closes. */
 const parent = supervisor()
 // Processes and threads of the application, which inherit the flag, have none.
-if (parent !== undefined) attend(parent)
+if (parent !== undefined) {
+  findServer()
+  followHooks()
+  followJobs()
+  parent.answer(topic, state)
+}
 
-function attend({ answer }: Supervisor): void {
-  let server: Kernel | undefined
-  let stopped: number | undefined
+function send(report: Report): void {
+  if (process.connected) process.send?.(report)
+}
+
+function on<Event>(channel: string, hear: (event: Event) => void): void {
+  subscribe(channel, (event) => hear(event as Event))
+}
+
+function findServer(): void {
   // The first request is that of the rehearsal to the health route: other servers of the process do not matter.
   on<RequestTrace>('tracing:framework:request:start', ({ request }) => {
     if (server !== undefined) return
@@ -26,47 +40,34 @@ function attend({ answer }: Supervisor): void {
       stopped = performance.now()
     })
   })
-  on<ErrorTrace>('framework:error', ({ request, error }) => {
-    if (server?.isClosing) send({ framework: 'failure', path: request.path, message: messageOf(error) })
-  })
-  followHooks()
-  followJobs(() => stopped)
-  answer(topics.routes, () => describe(server!))
-  answer(topics.left, () => leftIn(server!))
 }
 
 function followHooks(): void {
-  const begun = new Map<PluginTrace, { readonly number: number; readonly hook: RunHook; readonly at: number }>()
+  const hooks = new Map<PluginTrace, RunHook & { readonly begun: number }>()
+  const report = () => send({ framework: 'hooks', hooks: [...hooks.values()].map(({ begun, ...hook }) => hook) })
   on<PluginTrace>('tracing:framework:plugin:start', (event) => {
-    const { plugin, phase, server } = event
+    const { plugin, phase } = event
     if (phase !== 'drain' && phase !== 'close') return
-    const isOwn = !(server as Kernel).settings.catalog.names.includes(plugin)
-    const hook = { name: `the ${phase} hook of "${plugin}"`, isOwn }
-    const one = { number: begun.size, hook, at: performance.now() }
-    begun.set(event, one)
-    send({ framework: 'hook', number: one.number, hook })
+    const isOwn = !(event.server as Kernel).settings.catalog.names.includes(plugin)
+    hooks.set(event, { name: `the ${phase} hook of "${plugin}"`, isOwn, begun: performance.now() })
+    report()
   })
   on<PluginTrace & TraceOutcome>('tracing:framework:plugin:asyncEnd', (event) => {
-    const one = begun.get(event)
-    if (one === undefined) return
-    const outcome = {
-      ms: Math.round(performance.now() - one.at),
-      ...('error' in event && { error: messageOf(event.error) }),
-    }
-    send({ framework: 'hook', number: one.number, hook: { ...one.hook, ...outcome } })
+    const hook = hooks.get(event)
+    if (hook === undefined) return
+    const ms = Math.round(performance.now() - hook.begun)
+    hooks.set(event, { ...hook, ms, ...('error' in event && { error: messageOf(event.error) }) })
+    report()
   })
 }
 
-/** `stopped` returns when the instance has stopped its intake. */
-function followJobs(stopped: () => number | undefined): void {
+function followJobs(): void {
   on<QueuePublishTrace>('tracing:framework:queue.publish:asyncEnd', (event) => {
     if (!('error' in event)) send({ framework: 'accepted', queue: event.queue, count: event.count })
   })
   const follow = <Event extends object>(kind: string, identify: (event: Event) => { job: string; id: string }) => {
     on<Event>(`tracing:framework:${kind}:start`, (event) => {
-      const at = stopped()
-      if (at !== undefined)
-        send({ framework: 'late', job: identify(event).job, ms: Math.round(performance.now() - at) })
+      if (performance.now() - stopped > lateMs) send({ framework: 'late', job: identify(event).job })
     })
     on<Event>(`tracing:framework:${kind}:asyncEnd`, (event) =>
       send({ framework: 'job', ...identify(event), failed: 'error' in event }),
@@ -80,25 +81,18 @@ function followJobs(stopped: () => number | undefined): void {
   follow<CronRunTrace>('cron.run', ({ job, scheduledAt }) => ({ job: `cron ${job}`, id: scheduledAt.toISOString() }))
 }
 
-function describe({ listing, services }: Kernel): Described {
-  const document = services.find('openapi')?.document() as Described['document']
+async function state(): Promise<State> {
+  if (server === undefined) throw new Error('the readiness probe is not a route of its server')
+  const { listing, services } = server
   const routes = listing.routes.map(({ record: { method, path, options } }) => ({
     method,
     path,
     isSocket: (options as { readonly websocket?: unknown }).websocket !== undefined,
   }))
-  return { routes, ...(document && { document }) }
-}
-
-function leftIn({ services }: Kernel): Promise<Left> {
   const queues = services.find('queues')
-  const counted = (queues?.resolved() ?? []).map(async ({ name, kind }) => {
-    // An engine that cannot count them is asked for nothing else: the jobs show what it does.
-    const counts = await queues!
-      .of(name)
-      .counts()
-      .catch(() => undefined)
-    return { queue: name, kind, count: counts ? counts.waiting + counts.active + counts.delayed : 0 }
+  const counted = (queues?.declared() ?? []).map(async ({ name, kind }) => {
+    const { waiting, active, delayed } = await queues!.of(name).counts()
+    return { queue: name, kind, count: waiting + active + delayed }
   })
-  return Promise.all(counted)
+  return { routes, queues: await Promise.all(counted) }
 }

@@ -1,9 +1,10 @@
-import { Agent, type IncomingMessage, request } from 'node:http'
+import { Agent, request } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Balancer } from './balancer.ts'
+import type { Findings } from './findings.ts'
 import type { Instance } from './instance.ts'
-import { isSafe, type Planned } from './requests.ts'
+import type { Planned } from './requests.ts'
 
 /** How many exchanges of one request run at once: the number of its streams and websockets. */
 const maxOpen = 8
@@ -20,50 +21,48 @@ const openingHeaders = {
   'sec-websocket-key': 'cmVoZWFyc2luZyBhIGRlcA==',
 }
 
-/** An exchange that has gone wrong in another way than before the replacements. */
-export interface Loss {
-  readonly what: 'response' | 'stream' | 'websocket'
-  readonly target: string
-  readonly why: string
-  readonly instance: Instance | undefined
-  /** Milliseconds after the instance was asked to end; missing if it was not. */
-  readonly after?: number
-  /** The hooks that had begun in the instance. */
-  readonly hooks: readonly string[]
-  /** What the handler has thrown. */
-  readonly error?: string | undefined
+/** The methods of requests that clients may repeat. */
+const repeatable: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'QUERY']
+
+interface Sent extends Planned {
+  open: number
+  /** Whether its usual response is known. */
+  isKnown: boolean
 }
 
 /** The clients of the application. */
 export class Traffic {
-  readonly losses: Loss[] = []
   /** How many responses there were, by status. */
   readonly statuses: Record<number, number> = {}
   readonly #balancer: Balancer
+  readonly #findings: Findings
+  readonly #requests: readonly Sent[]
   readonly #timer: NodeJS.Timeout
   readonly #agent = new Agent({ keepAlive: true })
+  /** What also goes wrong without replacements. */
   readonly #usual = new Set<string>()
-  /** The requests whose usual response is not known yet. */
-  readonly #untried: Set<Planned>
-  readonly #open = new Map<Planned, number>()
-  #sent = 0
   #isReplacing = false
   #isOver = false
 
-  /** Begins to send requests, `rate` in a second; `next` returns the index of the next one. */
-  constructor(balancer: Balancer, requests: readonly Planned[], rate: number, next: () => number) {
+  /** Begins to send requests, `rate` in a second. */
+  constructor(balancer: Balancer, findings: Findings, requests: readonly Planned[], rate: number) {
     this.#balancer = balancer
-    this.#untried = new Set(requests)
+    this.#findings = findings
+    this.#requests = requests.map((planned) => ({ ...planned, open: 0, isKnown: false }))
     let turn = 0
     this.#timer = setInterval(() => {
-      const planned = requests[turn < requests.length ? turn++ : next()]!
-      if ((this.#open.get(planned) ?? 0) < maxOpen) this.#send(planned)
+      // Each one once, then at random: in turn, each would have kept connections always or never.
+      const index = turn < requests.length ? turn : Math.floor(Math.random() * requests.length)
+      const next = this.#requests[index]!
+      const keeps = turn++ % 2 === 0
+      if (next.open < maxOpen) this.#send(next, keeps)
     }, 1000 / rate)
   }
 
   /** Waits until the usual response of each request is known. What goes wrong from then on in another way is a loss. */
   async known(): Promise<void> {
-    for (let waited = 0; this.#untried.size > 0 && waited < firstMs; waited += 50) await pause(50)
+    const isUnknown = () => this.#requests.some(({ isKnown }) => !isKnown)
+    for (let waited = 0; isUnknown() && waited < firstMs; waited += 50) await pause(50)
     this.#isReplacing = true
   }
 
@@ -73,65 +72,64 @@ export class Traffic {
     this.#agent.destroy()
   }
 
-  #count(planned: Planned, change: number): void {
-    this.#open.set(planned, (this.#open.get(planned) ?? 0) + change)
-  }
-
-  #send(planned: Planned): void {
-    const { method, path, headers, body, isSocket = false } = planned
-    // Half of the connections are kept, but not those of requests that no client may repeat.
-    const agent = !isSocket && isSafe(planned) && this.#sent++ % 2 === 0 && this.#agent
-    const all = isSocket ? { ...headers, ...openingHeaders } : headers
-    const sent = request({ host: '127.0.0.1', port: this.#balancer.port, method, path, headers: all, agent })
-    this.#count(planned, 1)
+  #send(planned: Sent, keeps: boolean): void {
+    const { method, path, body, isSocket = false } = planned
+    // No client may repeat other requests, which a kept connection can lose.
+    const agent = keeps && !isSocket && repeatable.includes(method) && this.#agent
+    const headers = isSocket ? openingHeaders : body === undefined ? {} : { 'content-type': 'application/json' }
+    const sent = request({ host: '127.0.0.1', port: this.#balancer.port, method, path, headers, agent })
+    planned.open++
     let from: number | undefined
     sent.once('finish', () => {
       from = sent.socket?.localPort
     })
     let isDone = false
-    const end = (why?: string, what: Loss['what'] = isSocket ? 'websocket' : 'response') => {
+    const end = (why?: string, kind = isSocket ? 'websocket' : 'response') => {
       if (isDone) return
       isDone = true
-      this.#count(planned, -1)
-      if (why !== undefined && !this.#isOver) this.#record(planned, what, why, this.#balancer.ownerOf(from))
+      planned.open--
+      const [name] = path.split('?')
+      if (why !== undefined && !this.#isOver)
+        this.#record(`${kind} ${method} ${name}: ${why}`, this.#balancer.owners.get(from))
     }
     sent.once('response', (answer) => {
-      this.#read(answer, end)
-      this.#untried.delete(planned)
+      planned.isKnown = true
+      const status = answer.statusCode!
+      this.statuses[status] = (this.statuses[status] ?? 0) + 1
+      const kind = answer.headers['content-type']?.startsWith('text/event-stream') ? 'stream' : 'response'
+      answer.on('error', () => {}).resume()
+      if (status >= 500) end(`status ${status}`)
+      answer.once('close', () => end(answer.complete ? undefined : 'cut off', kind))
     })
     sent.once('upgrade', (_answer, socket, first) => {
+      planned.isKnown = true
       followSocket(socket, first, end)
-      this.#untried.delete(planned)
     })
     sent.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+      planned.isKnown = true
       // As every client does: the connection has ended before the request was there (RFC 9110, section 9.2.2).
-      if (!isDone && sent.reusedSocket) {
-        end()
-        this.#send(planned)
-      } else end(code ?? message)
-      this.#untried.delete(planned)
+      if (isDone || !sent.reusedSocket) return end(code ?? message)
+      end()
+      this.#send(planned, false)
     })
     sent.end(body)
   }
 
-  #read(answer: IncomingMessage, end: (why?: string, what?: Loss['what']) => void): void {
-    const status = answer.statusCode!
-    this.statuses[status] = (this.statuses[status] ?? 0) + 1
-    const isStream = answer.headers['content-type']?.startsWith('text/event-stream')
-    answer.on('error', () => {}).resume()
-    if (status >= 500) end(`status ${status}`)
-    answer.once('close', () => end(answer.complete ? undefined : 'cut off', isStream ? 'stream' : 'response'))
+  #record(failure: string, instance: Instance | undefined): void {
+    if (!this.#isReplacing) this.#usual.add(failure)
+    if (this.#usual.has(failure)) return
+    const key = `${failure} ${instance?.name}`
+    const level = instance?.isKilled ? 'killed' : 'lost'
+    this.#findings.add(`${failure}${circumstances(instance)}`, { key, level })
   }
+}
 
-  #record({ method, path }: Planned, what: Loss['what'], why: string, instance: Instance | undefined): void {
-    const [name = ''] = path.split('?')
-    const target = `${method} ${name}`
-    if (!this.#isReplacing) this.#usual.add(`${target} ${why}`)
-    if (this.#usual.has(`${target} ${why}`)) return
-    const after = instance?.endsAt !== undefined && { after: Math.round(performance.now() - instance.endsAt) }
-    const error = instance?.errors.get(name)
-    this.losses.push({ what, target, why, instance, ...after, hooks: instance?.begun ?? [], error })
-  }
+function circumstances(instance: Instance | undefined): string {
+  if (instance === undefined) return ', while no instance was ready'
+  const { endsAt, begun } = instance
+  if (endsAt === undefined) return ''
+  const hooks = begun.length === 0 ? 'before any hook' : `after ${begun.join(' and ')} had begun`
+  return `, ${Math.round(performance.now() - endsAt)} ms after SIGTERM, ${hooks}`
 }
 
 /** Reads a websocket to its end, which has to be a close frame. */
@@ -144,15 +142,4 @@ function followSocket(socket: Duplex, first: Buffer, end: (why?: string) => void
     if (isClosed()) socket.write(closeFrame)
   })
   socket.once('close', () => end(isClosed() ? undefined : 'ended without a close frame'))
-}
-
-/** Returns the numbers below a length in turn, or with a seed in an order that it determines. */
-export function orderOf(length: number, seed: number | undefined): () => number {
-  let state = seed ?? -1
-  return () => {
-    if (seed === undefined) return ++state % length
-    // The constants are those of Numerical Recipes; the high bits are the random ones.
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * length)
-  }
 }

@@ -43,7 +43,7 @@ ${more}
 await server.listen()
 `
 
-const args = ['rehearse', '--duration', '1', '--seed', '7']
+const args = ['rehearse', '--duration', '1']
 
 async function rehearse({ folder }: Project, more: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
   const { code, stdout, stderr } = await framework(folder, [...args, '--json', ...more], env)
@@ -66,9 +66,7 @@ describe.concurrent('a rehearsal', () => {
     const killed = outcome.findings.map(({ what, level }) => [level, what])
     expect(killed).toContainEqual(['killed', 'websocket GET /live: ended without a close frame'])
     expect(killed).toContainEqual(['killed', 'stream GET /events: cut off'])
-    expect(stderr).toContain(
-      'nothing was lost that an application can keep; --seed 7 repeats the order of the requests',
-    )
+    expect(stderr).toContain('nothing was lost that an application can keep')
   })
 
   test('names a close hook that does not settle', async () => {
@@ -83,13 +81,12 @@ describe.concurrent('a rehearsal', () => {
     const more = `let isOpen = true
 server.register(definePlugin({ name: 'pool', setup: (ctx) => ctx.onDrain(() => { isOpen = false }) })())
 server.get('/books', async () => {
-  await pause(600)
+  await pause(1400)
   if (!isOpen) throw new Error('the pool has ended')
   return []
 })`
     const { code, lost } = await rehearse(makeApplication(application(more)))
-    const what =
-      /^response GET \/books: status 500 \(the pool has ended\), \d+ ms after SIGTERM, after the drain hook of "pool" had begun$/
+    const what = /^response GET \/books: status 500, \d+ ms after SIGTERM, after the drain hook of "pool" had begun$/
     expect([lost, code]).toEqual([[expect.stringMatching(what)], 1])
   })
 
@@ -109,16 +106,18 @@ await orders.subscribe(() => pause(1500))
 server.post('/orders', async () => { await orders.publish({}) })
 await cron('* * * * * *', { name: 'tick' }).start(() => {})`
     const project = makeApplication(application(more).replace('queues:', 'cron: { crons: [] }, queues:'), {
-      'list.txt': '# what members do\nPOST /orders {"book": 1}\n\nGET /\n',
+      // The drain window ends early while no connection is open: the websockets keep it.
+      'list.txt': 'POST /orders {"book": 1}\nGET /\nWS /live\n',
     })
     const sent = ['--requests', 'list.txt', '--rate', '40']
-    const { code, outcome, lost } = await rehearse(project, [...sent, '--unsafe'])
+    const { code, lost } = await rehearse(project, sent)
     expect([lost, code]).toEqual([
-      ['cron tick was done twice before any kill', 'messages of the queue "orders" were accepted and never done'],
+      [
+        'cron tick was done twice before any kill',
+        'messages of the queue "orders" (memory) were accepted and never done',
+      ],
       1,
     ])
-    expect(outcome.findings.at(-1)!.remedy).toContain('QUEUE_ENGINE=bullmq')
-    expect(outcome.accepted).toBeGreaterThan(20)
   })
 
   test('passes for the demo', async () => {
@@ -161,8 +160,13 @@ await server.listen()
   test.each([
     ['no build', {}, [], '"framework build" creates dist/index.js'],
     ['no health route', built(''), [], 'GET /health/ready gets 404. Turn on the plugin'],
-    ['no start', built('', `throw new Error('no database')`), [], 'did not start as instance 1'],
-    ['a port of its own', built('plugins: { health: true }', own), [], 'did not start as instance 2, which ended'],
+    ['no start', built('', `throw new Error('no database')`), [], 'instance 1 of dist/index.js did not start'],
+    [
+      'a port of its own',
+      built('plugins: { health: true }', own),
+      [],
+      'instance 2 of dist/index.js did not start: it ended',
+    ],
     [
       'a fixed port',
       built('port: Number(process.env.OWN_PORT)'),
@@ -176,7 +180,6 @@ await server.listen()
       ['--requests', 'list'],
       'line 2 of list is not a request',
     ],
-    ['a wrong archive', { ...built(''), list: '{}' }, ['--requests', 'list'], 'list is not a HAR file'],
     ['no list', built(''), ['--requests', 'list'], '--requests: list does not exist'],
   ] as [string, Record<string, string>, string[], string][])('%s', async (_name, files, more, message) => {
     const project = makeProject({ 'src/index.ts': '', ...files })
@@ -197,50 +200,23 @@ await server.listen()
   })
 })
 
-test('requests are those of the routes, with the examples of their description', () => {
+test('requests are those of the routes without required parameters', () => {
   const route = (path: string, method = 'GET', isSocket = false) => ({ method, path, isSocket })
-  const id = { name: 'id', in: 'path', required: true }
   const routes = [route('/'), route('/books/:id'), route('/pages/:page?'), route('/files/*'), route('/', 'POST')]
-  const document = {
-    paths: {
-      '/books/{id}': { get: { parameters: [{ ...id, schema: { enum: ['a b'] } }] }, delete: {} },
-      '/members/{id}': { get: { parameters: [{ $ref: '#/components/parameters/id' }] } },
-      '/search': { parameters: [{ name: 'q', in: 'query', required: true, example: 'x&y' }], get: {} },
-    },
-    components: { parameters: { id } },
-  }
-  const requests = requestsOf({ routes: [...routes, route('/live', 'GET', true), route('/search')], document })
+  const requests = requestsOf([...routes, route('/live', 'GET', true), route('/bücher')])
   expect(requests.map(({ method, path, isSocket }) => `${method} ${path}${isSocket ? ' socket' : ''}`)).toEqual([
-    'GET /books/a%20b',
-    'GET /search?q=x%26y',
     'GET /',
     'GET /pages',
     'GET /live socket',
+    'GET /b%C3%BCcher',
   ])
 })
 
-test('a recording is a HAR file, of which the headers of the connection are left out', () => {
-  const request = {
-    method: 'POST',
-    url: 'https://shop.example.org/orders?draft=1',
-    headers: [
-      { name: 'Host', value: 'shop.example.org' },
-      { name: ':path', value: '/orders' },
-      { name: 'content-type', value: 'application/json' },
-    ],
-    postData: { text: '{"book":1}' },
-  }
-  const socket = { url: 'wss://shop.example.org/live', headers: [{ name: 'Sec-WebSocket-Key', value: 'x' }] }
-  const project = makeProject({ 'a.har': JSON.stringify({ log: { entries: [{ request }, { request: socket }] } }) })
+test('a list has requests with and without a body, and websockets', () => {
+  const project = makeProject({ list: '# what members do\n\nPOST /orders?draft=ü {"book": 1}\nWS /live\n' })
   projects.push(project)
-  expect(readRequests(join(project.folder, 'a.har'))).toEqual([
-    {
-      method: 'POST',
-      path: '/orders?draft=1',
-      headers: { 'content-type': 'application/json' },
-      body: '{"book":1}',
-      isSocket: false,
-    },
-    { method: 'GET', path: '/live', headers: {}, body: undefined, isSocket: true },
+  expect(readRequests(join(project.folder, 'list'))).toEqual([
+    { method: 'POST', path: '/orders?draft=%C3%BC', body: '{"book": 1}' },
+    { method: 'GET', path: '/live', isSocket: true },
   ])
 })
