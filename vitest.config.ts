@@ -68,7 +68,7 @@ let modules: Promise<string> | undefined
 const sharing = ['kernel', 'plugins', 'conformance'].map((folder) => `test/${folder}/**/*.test.ts`)
 
 /** Of these folders, those whose files have a process of their own. */
-const apart = ['test/plugins/queues/**']
+const apart = ['test/plugins/queues/**/*.test.ts']
 
 /**
  * Exceptions in these folders, which need a process of their own: they replace modules or timers, load routes into the router of the process, count
@@ -92,6 +92,8 @@ const exceptions = [
   'test/plugins/openapi/demo.test.ts',
   'test/plugins/openapi/missing.test.ts',
   'test/plugins/policy/resource.test.ts',
+  'test/plugins/testing/test-server.test.ts',
+  'test/plugins/testing/twins.test.ts',
   'test/plugins/together.test.ts',
   'test/plugins/work/handlers.test.ts',
 ]

@@ -119,7 +119,10 @@ test('mqtt, websockets, channels, graphql and the cache', async () => {
     .toEqual(['mqtt.message start doors/1 doors/# 1', 'mqtt.message done doors/1 doors/# 1'])
   expect(of('mqtt.publish')).toEqual(['mqtt.publish start doors/1 1', 'mqtt.publish done doors/1 1'])
   expect(of('websocket.message')).toEqual(['websocket.message start /live hello', 'websocket.message done /live hello'])
-  expect(of('channel.publish')).toEqual(['channel.publish start news message', 'channel.publish done news message'])
+  expect(of('channel.publish')).toEqual([
+    'channel.publish start news message "x"',
+    'channel.publish done news message "x"',
+  ])
   expect(of('cache')).toEqual(['cache MISS', 'cache HIT'])
   expect(of('graphql.operation')).toEqual(['graphql.operation start query Ask', 'graphql.operation done query Ask'])
   expect(of('graphql.resolver')).toEqual(['graphql.resolver start Query a', 'graphql.resolver done Query a'])
