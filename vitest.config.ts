@@ -139,6 +139,7 @@ export default defineConfig({
       { find: /^framework\/plugins$/, replacement: path('./plugins/index.ts') },
       { find: /^framework\/plugins\/([^/]+)$/, replacement: `${path('./plugins/')}$1/index.ts` },
       { find: /^framework\/testing$/, replacement: path('./plugins/testing/index.ts') },
+      { find: /^framework\/testing\/contracts$/, replacement: path('./test/contracts/index.ts') },
     ],
   },
   test: {

@@ -1,18 +1,13 @@
 import { memoryQueue } from 'framework'
-import { describe } from 'vitest'
-import { testEngine } from '../../contracts/queue-engine.ts'
+import { describe, test } from 'vitest'
+import { ownEngine } from '../../contracts/portable/index.mjs'
+import { testQueueEngine } from '../../contracts/queue-engine.ts'
 
 describe('memory', () => {
-  testEngine({
-    kind: 'memory',
-    start: async () => ({ memory: {} }),
-    stop: async () => {},
+  testQueueEngine(() => ({ memory: {} }), {
+    ...{ test, kind: 'memory' },
     queue: (name, options) => memoryQueue<unknown>(name, options),
-    attempts: (attempts, delay) => ({ attempts, backoff: { type: 'fixed', delay } }),
-    delay: (delay) => ({ delay }),
-    once: (id) => ({ id }),
-    priority: (priority) => ({ priority }),
-    isOrdered: true,
-    shortest: 300,
   })
 })
+
+describe('an engine of the application', () => testQueueEngine(ownEngine, { test }))

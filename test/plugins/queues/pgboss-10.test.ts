@@ -1,8 +1,9 @@
 import { pgbossQueue } from 'framework'
-import { describe, vi } from 'vitest'
-import { testPortable } from '../../contracts/portable-queue.ts'
-import { testEngine } from '../../contracts/queue-engine.ts'
-import { testTransactions } from '../../contracts/queue-transaction.ts'
+import { Pool } from 'pg'
+import { afterAll, beforeAll, describe, test, vi } from 'vitest'
+import { testPortableQueue } from '../../contracts/portable-queue.ts'
+import { testQueueEngine } from '../../contracts/queue-engine.ts'
+import { testQueueTransaction } from '../../contracts/queue-transaction.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
@@ -11,32 +12,22 @@ vi.mock('pg-boss', async () => ({ PgBoss: undefined, default: (await import('pg-
 
 describe.skipIf(!hasPostgres)('pg-boss 10', () => {
   let postgres: OwnServer
-  testEngine({
-    kind: 'pgboss',
-    async start() {
-      postgres = await startPostgres()
-      return { pgboss: { connectionString: postgres.url, pollInterval: 100 } }
-    },
-    stop: () => postgres.stop(),
+  let pool: Pool
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    pool = new Pool({ connectionString: postgres.url })
+  })
+  afterAll(async () => {
+    await pool.end()
+    await postgres.stop()
+  })
+  const make = () => ({ pgboss: { connectionString: postgres.url, pollInterval: 100 } })
+  testQueueEngine(make, {
+    ...{ test, kind: 'pgboss', shortest: 1000 },
     queue: (name, options) => pgbossQueue<unknown>(name, options),
     attempts: (count, ms) => ({ retryLimit: count - 1, retryDelay: ms / 1000 }),
     delay: (ms) => ({ startAfter: Math.ceil(ms / 1000) }),
-    once: (id) => ({ id }),
-    priority: (rank) => ({ priority: rank }),
-    isOrdered: true,
-    shortest: 1000,
   })
-  testTransactions(() => postgres.url)
-})
-
-describe.skipIf(!hasPostgres)('pg-boss 10', () => {
-  let postgres: OwnServer
-  testPortable({
-    kind: 'pgboss',
-    async start() {
-      postgres = await startPostgres()
-      return { pgboss: { connectionString: postgres.url, pollInterval: 100 } }
-    },
-    stop: () => postgres.stop(),
-  })
+  testQueueTransaction(make, { test, kind: 'pgboss', queue: (name) => pgbossQueue(name), pool: () => pool })
+  testPortableQueue(make, { test, kind: 'pgboss' })
 })

@@ -1,26 +1,28 @@
 import { pgbossQueue } from 'framework'
-import { describe } from 'vitest'
-import { testEngine } from '../../contracts/queue-engine.ts'
-import { testTransactions } from '../../contracts/queue-transaction.ts'
+import { Pool } from 'pg'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { testQueueEngine } from '../../contracts/queue-engine.ts'
+import { testQueueTransaction } from '../../contracts/queue-transaction.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
 describe.skipIf(!hasPostgres)('pg-boss 12', () => {
   let postgres: OwnServer
-  testEngine({
-    kind: 'pgboss',
-    async start() {
-      postgres = await startPostgres()
-      return { pgboss: { connectionString: postgres.url, pollInterval: 100 } }
-    },
-    stop: () => postgres.stop(),
+  let pool: Pool
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    pool = new Pool({ connectionString: postgres.url })
+  })
+  afterAll(async () => {
+    await pool.end()
+    await postgres.stop()
+  })
+  const make = () => ({ pgboss: { connectionString: postgres.url, pollInterval: 100 } })
+  testQueueEngine(make, {
+    ...{ test, kind: 'pgboss', shortest: 1000 },
     queue: (name, options) => pgbossQueue<unknown>(name, options),
     attempts: (count, ms) => ({ retryLimit: count - 1, retryDelay: ms / 1000 }),
     delay: (ms) => ({ startAfter: Math.ceil(ms / 1000) }),
-    once: (id) => ({ id }),
-    priority: (rank) => ({ priority: rank }),
-    isOrdered: true,
-    shortest: 1000,
   })
-  testTransactions(() => postgres.url)
+  testQueueTransaction(make, { test, kind: 'pgboss', queue: (name) => pgbossQueue(name), pool: () => pool })
 })

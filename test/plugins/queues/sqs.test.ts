@@ -1,7 +1,7 @@
 import { CreateQueueCommand, GetQueueAttributesCommand, type QueueAttributeName, SQSClient } from '@aws-sdk/client-sqs'
 import { sqsQueue } from 'framework'
-import { describe } from 'vitest'
-import { testEngine } from '../../contracts/queue-engine.ts'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { testQueueEngine } from '../../contracts/queue-engine.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { sqsCredentials, startSqs } from '../../support/sqs.ts'
 
@@ -15,18 +15,18 @@ describe('SQS', () => {
     return (await client.send(asked)).Attributes!.QueueArn!
   }
 
-  testEngine({
-    kind: 'sqs',
-    async start() {
-      sqs = await startSqs()
-      const region = 'us-east-1'
-      client = new SQSClient({ region, endpoint: sqs.url, credentials: sqsCredentials, useQueueUrlAsEndpoint: false })
-      return { sqs: { region, endpoint: sqs.url, credentials: sqsCredentials, waitTimeSeconds: 1 } }
-    },
-    async stop() {
-      client.destroy()
-      await sqs.stop()
-    },
+  const region = 'us-east-1'
+  beforeAll(async () => {
+    sqs = await startSqs()
+    client = new SQSClient({ region, endpoint: sqs.url, credentials: sqsCredentials, useQueueUrlAsEndpoint: false })
+  })
+  afterAll(async () => {
+    client.destroy()
+    await sqs.stop()
+  })
+  const make = () => ({ sqs: { region, endpoint: sqs.url, credentials: sqsCredentials, waitTimeSeconds: 1 } })
+  testQueueEngine(make, {
+    ...{ test, kind: 'sqs', once: false, priority: false, isOrdered: false, shortest: 0 },
     queue: (name, options) => sqsQueue<unknown>(name, options),
     async prepare(name, attempts) {
       const deadLetterTargetArn = await create(`${name}-dead`)
@@ -34,7 +34,5 @@ describe('SQS', () => {
     },
     attempts: () => ({}),
     delay: (ms) => ({ DelaySeconds: Math.ceil(ms / 1000) }),
-    isOrdered: false,
-    shortest: 0,
   })
 })

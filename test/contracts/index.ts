@@ -1,0 +1,15 @@
+// The entry point `framework/testing/contracts`, for authors of adapters.
+export type { ContractOptions, DeclareTest, Make } from './contract.ts'
+export { testCronLock } from './cron-lock.ts'
+export { type MqttBrokerOptions, testMqttBroker } from './mqtt-broker.ts'
+export { type PortableQueueOptions, type QueueFeature, testPortableQueue } from './portable-queue.ts'
+export {
+  type EngineSource,
+  type QueueContractOptions,
+  type QueueEngineOptions,
+  testQueueEngine,
+} from './queue-engine.ts'
+export { type QueueTransactionOptions, type TransactionPool, testQueueTransaction } from './queue-transaction.ts'
+export { testRateLimitStore } from './rate-limit-store.ts'
+export { testSessionStore } from './session-store.ts'
+export { type StorageProviderOptions, testStorageProvider } from './storage-provider.ts'
