@@ -2,6 +2,7 @@
 export type { ContractOptions, DeclareTest, Make } from './contract.ts'
 export { testCronLock } from './cron-lock.ts'
 export { type MqttBrokerOptions, testMqttBroker } from './mqtt-broker.ts'
+export { type PluginTestOptions, testPlugin } from './plugin/index.ts'
 export { type PortableQueueOptions, type QueueFeature, testPortableQueue } from './portable-queue.ts'
 export {
   type EngineSource,
