@@ -124,7 +124,10 @@ const onSources = [
 const long = '**/*.long.test.ts'
 const isLong = process.env.FRAMEWORK_TEST_LONG === '1'
 
-const everywhere = ['**/node_modules/**', 'dist/**', ...(isLong ? [] : [long])]
+/** Examples for other runners, which docs/examples/testing/runners/runners.test.ts starts. */
+const ofRunners = 'docs/examples/testing/runners/{node,bun,deno}/**'
+
+const everywhere = ['**/node_modules/**', 'dist/**', ofRunners, ...(isLong ? [] : [long])]
 
 export default defineConfig({
   plugins: [decorators],

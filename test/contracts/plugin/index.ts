@@ -18,11 +18,11 @@ import { type AnyFactory, Subject } from './subject.ts'
  *   use: async (server) => (await server.inject.get('/slow')).assertStatus(200),
  * })
  */
-export async function testPlugin<Options>(
-  factory: PluginFactory<Options, object>,
-  options: PluginTestOptions<NoInfer<Options>> = {},
+export async function testPlugin<Factory extends PluginFactory<never, object>>(
+  factory: Factory,
+  options: PluginTestOptions<Parameters<Factory>[0]> = {},
 ): Promise<void> {
-  const make = () => new Subject(factory as AnyFactory, options as PluginTestOptions<unknown>)
+  const make = () => new Subject(factory as unknown as AnyFactory, options as PluginTestOptions<unknown>)
   const run = async (check: PluginCheck) => {
     const subject = make()
     await check.run(subject).finally(() => subject.close())

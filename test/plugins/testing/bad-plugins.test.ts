@@ -13,7 +13,7 @@ afterEach(() => {
 const all = [...badDefinitions, ...badScopes, ...badLives]
 
 test.each(all)('a plugin fails by its mistake: $mistake', async ({ factory, options, fails }) => {
-  const error: Error = await testPlugin(factory as never, options).then(
+  const error: Error = await testPlugin(factory as never, options as never).then(
     () => expect.unreachable('the plugin passes'),
     (error) => error,
   )
