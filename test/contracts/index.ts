@@ -10,7 +10,13 @@ export {
   type QueueEngineOptions,
   testQueueEngine,
 } from './queue-engine.ts'
-export { type QueueTransactionOptions, type TransactionPool, testQueueTransaction } from './queue-transaction.ts'
+export {
+  type QueueTransactionOptions,
+  type TransactionClient,
+  type TransactionPayload,
+  type TransactionPool,
+  testQueueTransaction,
+} from './queue-transaction.ts'
 export { testRateLimitStore } from './rate-limit-store.ts'
 export { testSessionStore } from './session-store.ts'
 export { type StorageProviderOptions, testStorageProvider } from './storage-provider.ts'

@@ -5,10 +5,24 @@ import { until } from '../support/queues.ts'
 import { assertSubset, type ContractOptions, contractOf, type Make, uniqueName } from './contract.ts'
 import { configOf, type EngineSource } from './queue-engine.ts'
 
+/** The part of a client of `pg` that is used here. */
+export interface TransactionClient {
+  /** Runs one statement. */
+  query(text: string): Promise<unknown>
+  /** Gives the client back to its pool. */
+  release(): void
+}
+
 /** The part of a pool of `pg` that is used here. */
 export interface TransactionPool {
-  /** Returns a client of its own, which `release` gives back. */
-  connect(): Promise<{ query(text: string): Promise<unknown>; release(): void }>
+  /** Returns a client of its own. */
+  connect(): Promise<TransactionClient>
+}
+
+/** The payload of the messages in the tests. */
+export interface TransactionPayload {
+  /** The number of the message. */
+  readonly n: number
 }
 
 /** An engine in Postgres, and a pool of the same Postgres. */
@@ -16,7 +30,7 @@ export interface QueueTransactionOptions extends ContractOptions {
   /** The kind that the configuration configures, such as `'pgboss'`. Left out for an engine of the application. */
   readonly kind?: string
   /** Returns a queue of the engine; its `publish` takes a `client` that has begun a transaction. */
-  queue(name: string): Queue<{ n: number }, { client?: unknown }>
+  queue(name: string): Queue<TransactionPayload, { client?: unknown }>
   /** A pool of the same database. It stays open. */
   pool(): TransactionPool
 }

@@ -6,7 +6,7 @@ import { assertSubset, type ContractOptions, contractOf, type Make } from './con
 
 /** Options of the contract of a storage provider. */
 export interface StorageProviderOptions extends ContractOptions {
-  /** What the service behind the provider, such as an emulator, does differently; what would show it is left out. */
+  /** What the service, such as an emulator, does differently; tests that would show it are left out. */
   readonly flaws?: {
     /** It takes escapes of reserved characters in the source of a copy for the characters of the key. */
     readonly copySource?: true
