@@ -1,6 +1,9 @@
 // The entry point `framework/testing/contracts`, for authors of adapters.
+export { type CacheStoreOptions, testCacheStore } from './cache-store.ts'
+export { type ChannelBusOptions, testChannelBus } from './channel-bus.ts'
 export type { ContractOptions, DeclareTest, Make } from './contract.ts'
 export { testCronLock } from './cron-lock.ts'
+export { type LockStoreOptions, testLockStore } from './lock-store.ts'
 export { type MqttBrokerOptions, testMqttBroker } from './mqtt-broker.ts'
 export { type PluginTestOptions, testPlugin } from './plugin/index.ts'
 export { type PortableQueueOptions, type QueueFeature, testPortableQueue } from './portable-queue.ts'
