@@ -92,6 +92,7 @@ const exceptions = [
   'test/plugins/openapi/demo.test.ts',
   'test/plugins/openapi/missing.test.ts',
   'test/plugins/policy/resource.test.ts',
+  'test/plugins/testing/boots.test.ts',
   'test/plugins/together.test.ts',
   'test/plugins/work/handlers.test.ts',
 ]
@@ -111,7 +112,10 @@ const onSources = [
 const long = '**/*.long.test.ts'
 const isLong = process.env.FRAMEWORK_TEST_LONG === '1'
 
-const everywhere = ['**/node_modules/**', 'dist/**', ...(isLong ? [] : [long])]
+/** Examples for other runners, which docs/examples/testing/runners/runners.test.ts starts. */
+const ofRunners = 'docs/examples/testing/runners/{node,bun,deno}/**'
+
+const everywhere = ['**/node_modules/**', 'dist/**', ofRunners, ...(isLong ? [] : [long])]
 
 export default defineConfig({
   plugins: [decorators, pages],
@@ -126,6 +130,7 @@ export default defineConfig({
       { find: /^framework\/plugins$/, replacement: path('./plugins/index.ts') },
       { find: /^framework\/plugins\/([^/]+)$/, replacement: `${path('./plugins/')}$1/index.ts` },
       { find: /^framework\/testing$/, replacement: path('./plugins/testing/index.ts') },
+      { find: /^framework\/testing\/contracts$/, replacement: path('./test/contracts/index.ts') },
     ],
   },
   test: {
