@@ -32,6 +32,8 @@ const entryPoints = [
   'plugins/authors',
   'plugins/index',
   ...pluginEntryPoints(),
+  // What adapters and plugins promise: our own tests, which authors run as well.
+  'test/contracts/index',
   // `import 'framework/env'`, for what it does.
   'plugins/env/load',
   'cli/index',
@@ -161,7 +163,7 @@ process.exitCode = compiled.status ?? 1
 
 function isUpToDate() {
   const built = statSync(join(root, values.out, licencesFile), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const sources = ['kernel', 'plugins', 'cli'].flatMap((name) =>
+  const sources = ['kernel', 'plugins', 'cli', 'test/contracts'].flatMap((name) =>
     readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).map((file) => join(root, name, file)),
   )
   const others = [

@@ -92,6 +92,7 @@ const exceptions = [
   'test/plugins/openapi/demo.test.ts',
   'test/plugins/openapi/missing.test.ts',
   'test/plugins/policy/resource.test.ts',
+  'test/plugins/testing/boots.test.ts',
   'test/plugins/testing/test-server.test.ts',
   'test/plugins/testing/twins.test.ts',
   'test/plugins/together.test.ts',
@@ -113,7 +114,10 @@ const onSources = [
 const long = '**/*.long.test.ts'
 const isLong = process.env.FRAMEWORK_TEST_LONG === '1'
 
-const everywhere = ['**/node_modules/**', 'dist/**', ...(isLong ? [] : [long])]
+/** Examples for other runners, which docs/examples/testing/runners/runners.test.ts starts. */
+const ofRunners = 'docs/examples/testing/runners/{node,bun,deno}/**'
+
+const everywhere = ['**/node_modules/**', 'dist/**', ofRunners, ...(isLong ? [] : [long])]
 
 export default defineConfig({
   plugins: [decorators, pages],
@@ -128,6 +132,7 @@ export default defineConfig({
       { find: /^framework\/plugins$/, replacement: path('./plugins/index.ts') },
       { find: /^framework\/plugins\/([^/]+)$/, replacement: `${path('./plugins/')}$1/index.ts` },
       { find: /^framework\/testing$/, replacement: path('./plugins/testing/index.ts') },
+      { find: /^framework\/testing\/contracts$/, replacement: path('./test/contracts/index.ts') },
     ],
   },
   test: {

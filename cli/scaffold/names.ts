@@ -58,14 +58,14 @@ export function wordsOf(name: string): string[] {
 const taken = new Set(
   `add assert attempt clock constructor cron ctx definePlugin error exceed failures first handle received id item items jobs keep
   later logger mailer memory message mqtt next options order outbox process provider query queue record req res
-  result router routes run second server service services signal stop storage subscription test topic undefined`.split(
+  result router routes run second server service services signal stop storage subscription test testPlugin topic undefined`.split(
     /\s+/,
   ),
 )
 
 /** The identifier for a user's name; with its kind as a suffix where a template has the same name. */
 export function identifier(camel: string, kind: string): string {
-  return taken.has(camel) ? `${camel}${kind}` : camel
+  return taken.has(camel) ? identifier(`${camel}${kind}`, kind) : camel
 }
 
 /** A string as the name of a property, without quotes if they are not needed. */

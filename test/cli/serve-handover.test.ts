@@ -4,8 +4,8 @@ import { bringHandover, makeKeptStores } from '../../cli/serve/handover.ts'
 import type { News } from '../../cli/serve/protocol.ts'
 import { MemoryStore } from '../../plugins/session/stores/memory.ts'
 import { handover } from '../../plugins/shared/environment/handover.ts'
-import { objectsIn } from '../contracts/session-store.ts'
 import { memoryLogger } from '../support/kernel.ts'
+import { objectsIn } from '../support/sessions.ts'
 
 const servers: Server[] = []
 afterEach(async () => {

@@ -1,24 +1,19 @@
-import {
-  bullmqQueue,
-  memoryQueue,
-  pgbossQueue,
-  type QueueConfig,
-  queue,
-  RouteCollection,
-  Server,
-  sqsQueue,
-} from 'framework'
+import { bullmqQueue, memoryQueue, pgbossQueue, type QueueConfig, RouteCollection, Server, sqsQueue } from 'framework'
+import { Pool } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { lackedBySqs, ownEngine } from '../contracts/portable/index.mjs'
-import type { EngineUnderTest } from '../contracts/queue-engine.ts'
+import type { PortableQueueOptions } from '../contracts/portable-queue.ts'
+import type { QueueEngineOptions } from '../contracts/queue-engine.ts'
+import type { TransactionPayload } from '../contracts/queue-transaction.ts'
 import { memoryLogger } from './kernel.ts'
 import type { OwnServer } from './own-server.ts'
 import { hasPostgres, startPostgres } from './postgres.ts'
 import { hasRedis, startRedis } from './redis.ts'
 import { createSqsQueue, sqsClient, sqsSettings, startSqs } from './sqs.ts'
 
-/** An engine of queues with its server, and with its own terms for features that all engines have. */
-export interface TestedEngine extends Omit<EngineUnderTest, 'prepare'> {
+/** An engine of queues with its server, and what it has of the options of the contracts. */
+export interface TestedEngine extends Omit<QueueEngineOptions & PortableQueueOptions, 'test' | 'prepare'> {
+  readonly kind: string
   readonly title: string
   /** Whether this machine has its server. */
   readonly isThere: boolean
@@ -32,36 +27,24 @@ export interface TestedEngine extends Omit<EngineUnderTest, 'prepare'> {
   readonly impatiently?: object
   /** Makes a queue, where the engine does not. */
   create?(url: string, name: string, attempts?: number): Promise<void>
-
-  /** Options and features that it cannot have. */
-  readonly lacks?: readonly string[]
-  /** Milliseconds to which it rounds times. Default 1. */
-  readonly step?: number
-  /** Whether two servers have the same messages. Default true. */
-  readonly isShared?: boolean
 }
 
 /** One whose server can be killed. */
-export type ServedEngine = TestedEngine & Required<Pick<TestedEngine, 'start'>>
-
-/** The terms of `queue(name)`. */
-const portable = {
-  attempts: (attempts: number, delay: number) => ({ attempts, backoff: { type: 'fixed', delay } }),
-  delay: (delay: number) => ({ delay }),
-  once: (id: string) => ({ id }),
-  priority: (priority: number) => ({ priority }),
-  isOrdered: true,
-  shortest: 300,
-}
+export type ServedEngine = TestedEngine & Required<Pick<TestedEngine, 'start' | 'queue'>>
 
 export const memory: TestedEngine = {
-  ...{ kind: 'memory', title: 'memory', isThere: true, isShared: false, ...portable },
+  ...{ kind: 'memory', title: 'memory', isThere: true, isShared: false },
   config: () => ({ memory: {} }),
   queue: (name, options) => memoryQueue<unknown>(name, options),
 }
 
+export const own: TestedEngine = {
+  ...{ kind: 'own', title: 'an engine of the application', isThere: true },
+  config: () => ({ own: ownEngine() }),
+}
+
 export const bullmq: ServedEngine = {
-  ...{ kind: 'bullmq', title: 'BullMQ', isThere: hasRedis, ...portable },
+  ...{ kind: 'bullmq', title: 'BullMQ', isThere: hasRedis },
   // What it has accepted survives that it is killed.
   start: () => startRedis('--appendfsync', 'always', '--maxmemory-policy', 'noeviction'),
   config: (url, more) => ({ bullmq: { connection: url, ...more } }),
@@ -81,7 +64,7 @@ async function makeTables(url: string): Promise<void> {
 }
 
 export const pgboss: ServedEngine = {
-  ...{ kind: 'pgboss', title: 'pg-boss 12', isThere: hasPostgres, ...portable },
+  ...{ kind: 'pgboss', title: 'pg-boss 12', isThere: hasPostgres },
   async start() {
     // Each case of a contract has servers of its own, with a pool each. Version 10 deadlocks when it makes queues at the same time.
     const settings = ['max_connections=400', 'deadlock_timeout=50ms']
@@ -117,23 +100,14 @@ export const sqs: ServedEngine = {
   queue: (name, options) => sqsQueue<unknown>(name, options),
   attempts: () => ({}),
   delay: (ms) => ({ DelaySeconds: Math.ceil(ms / 1000) }),
-  isOrdered: false,
-  shortest: 0,
+  ...{ once: false, priority: false, isOrdered: false, shortest: 0 },
 }
 
 /** Those with a server. */
 export const servedEngines: readonly ServedEngine[] = [bullmq, pgboss, sqs]
 
 /** All kinds. */
-export const queueEngines: readonly TestedEngine[] = [
-  memory,
-  {
-    ...{ ...memory, kind: 'own', title: 'an engine of the application', isShared: true },
-    config: () => ({ own: ownEngine() }),
-    queue: (name, options) => queue<unknown>(name, options),
-  },
-  ...servedEngines,
-]
+export const queueEngines: readonly TestedEngine[] = [memory, own, ...servedEngines]
 
 /** Starts the server of an engine before the tests of a `describe`, and ends it after them. */
 export function serverOf({ start, config, create }: TestedEngine) {
@@ -149,5 +123,16 @@ export function serverOf({ start, config, create }: TestedEngine) {
     /** The configuration for it. */
     config: (more?: object) => config(url(), more),
     prepare: async (name: string, attempts?: number) => create?.(url(), name, attempts),
+  }
+}
+
+/** The queues of pg-boss and a pool of the same Postgres, for transactions; ends the pool after the tests of a `describe`. */
+export function transactionsOf(url: () => string) {
+  let pool: Pool | undefined
+  afterAll(() => pool?.end())
+  return {
+    kind: pgboss.kind,
+    queue: (name: string) => pgbossQueue<TransactionPayload>(name),
+    pool: () => (pool ??= new Pool({ connectionString: url() })),
   }
 }

@@ -1,11 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import { createQueue, Mailer, QueueService } from 'framework'
+import { Mailer } from 'framework'
+import { testQueueEngine, testRateLimitStore, testSessionStore, testStorageProvider } from 'framework/testing/contracts'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { describeStore } from '../../../test/contracts/session-store.ts'
-import { testProvider } from '../../../test/contracts/storage-provider.ts'
 import type { OwnServer } from '../../../test/support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../../test/support/postgres.ts'
 import { MailApi } from './emails.ts'
@@ -26,50 +25,14 @@ describe.skipIf(!hasPostgres)('in Postgres', () => {
     await pool.query(tables)
   })
   afterAll(async () => {
-    await QueueService.stop()
     await pool.end()
     await postgres.stop()
   })
 
-  describeStore('PostgresSessions', () => new PostgresSessions(pool))
-
-  describe('the contract of a storage provider', () => {
-    testProvider({ start: async () => new PostgresObjects(pool), stop: async () => {} })
-  })
-
-  test('limits: each of many requests at the same time counts, and a window that is over begins anew', async () => {
-    const store = new PostgresLimits(pool)
-    const hits = await Promise.all(Array.from({ length: 20 }, () => store.hit('GET /login 192.0.2.1', 60_000)))
-    expect(hits.map(({ count }) => count).sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
-    expect(hits.every(({ resetMs }) => resetMs > 0 && resetMs <= 60_000)).toBe(true)
-    expect(await store.hit('GET /login 192.0.2.2', 100)).toMatchObject({ count: 1 })
-    await new Promise((resolve) => setTimeout(resolve, 150))
-    expect(await store.hit('GET /login 192.0.2.2', 60_000)).toMatchObject({ count: 1 })
-  })
-
-  test('messages: one that fails is tried again, one without attempts left is dead, each is handled by one worker', async () => {
-    const messages = new PostgresMessages(pool)
-    const queue = createQueue<{ n: number }>('adapters', messages)
-    const seen: string[] = []
-    const dead: number[] = []
-    for (const worker of ['a', 'b']) {
-      await queue.subscribe(
-        async ({ n }, { attempt }) => {
-          seen.push(`${n}.${attempt}`)
-          if (n === 1 && attempt === 1) throw new Error(`worker ${worker} fails once`)
-          if (n === 2) throw new Error('never')
-        },
-        { concurrency: 2, onDead: ({ n }) => void dead.push(n) },
-      )
-    }
-    await QueueService.run()
-    await queue.publishMany([{ n: 0 }, { n: 1 }, { n: 2 }], { attempts: 2 })
-    const done = { waiting: 0, active: 0, delayed: 0, failed: 1 }
-    await expect.poll(() => messages.counts('adapters'), { timeout: 10_000 }).toEqual(done)
-    expect(seen.sort()).toEqual(['0.1', '1.1', '1.2', '2.1', '2.2'])
-    expect(dead).toEqual([2])
-    await QueueService.stop()
-  })
+  testSessionStore(() => new PostgresSessions(pool), { test })
+  testRateLimitStore(() => new PostgresLimits(pool), { test })
+  testStorageProvider(() => new PostgresObjects(pool), { test })
+  testQueueEngine(() => new PostgresMessages(pool), { test, once: false, priority: false })
 
   test('a server with all of them', async () => {
     await using made = makeServer({ pool, mailApi: { url: 'http://127.0.0.1:1', token: 't' } }).server

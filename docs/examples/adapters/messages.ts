@@ -4,13 +4,18 @@ import type { CustomHandler, GenericPubSub } from 'framework'
 import type { Pool } from 'pg'
 
 export const messageTable = `create table if not exists messages (
-  id uuid primary key, topic text not null, payload json not null,
-  attempt int not null default 0, attempts int not null,
-  due timestamptz not null default now(), state text not null default 'waiting')`
+  id uuid primary key, topic text not null, payload json not null, carrier json,
+  attempt int not null default 0, attempts int not null, backoff json,
+  due timestamptz not null, state text not null default 'waiting')`
 
+/** The options of `queue(name)` that `supports` names. */
 export interface PublishOptions {
   /** How many times a message is tried; default 1. */
   readonly attempts?: number
+  /** The time between two attempts, of which `jitter` is at random. */
+  readonly backoff?: { readonly type: 'fixed' | 'exponential'; readonly delay: number; readonly jitter: number }
+  /** Milliseconds before the first attempt. */
+  readonly delay?: number
 }
 
 /** The number of seconds for which a message belongs to the worker that took it. Longer than any handler may run. */
@@ -20,6 +25,7 @@ const lease = 60
 export class PostgresMessages implements GenericPubSub<PublishOptions> {
   /** The key of its settings in the configuration of the queues. */
   readonly name = 'table'
+  readonly supports = ['attempts', 'backoff', 'delay'] as const
   readonly #pool: Pool
   readonly #workers = new Map<CustomHandler, AbortController>()
 
@@ -27,14 +33,14 @@ export class PostgresMessages implements GenericPubSub<PublishOptions> {
     this.#pool = pool
   }
 
-  async publish(topic: string, payload: unknown, { attempts = 1 }: PublishOptions = {}) {
+  async publish(topic: string, payload: unknown, options: PublishOptions = {}, sent?: { carrier: object }) {
+    const { attempts = 1, backoff, delay = 0 } = options
     const id = randomUUID()
-    await this.#pool.query('insert into messages (id, topic, payload, attempts) values ($1, $2, $3, $4)', [
-      id,
-      topic,
-      JSON.stringify(payload),
-      attempts,
-    ])
+    await this.#pool.query(
+      `insert into messages (id, topic, payload, carrier, attempts, backoff, due)
+       values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 millisecond')`,
+      [id, topic, JSON.stringify(payload), sent?.carrier, attempts, backoff, delay],
+    )
     return { id }
   }
 
@@ -81,23 +87,29 @@ export class PostgresMessages implements GenericPubSub<PublishOptions> {
       `update messages set state = 'active', attempt = attempt + 1, due = now() + $2 * interval '1 second'
        where id = (select id from messages where topic = $1 and state <> 'dead' and due <= now()
                    order by due limit 1 for update skip locked)
-       returning id, payload, attempt, attempts`,
+       returning id, payload, carrier, attempt, attempts, backoff`,
       [topic, lease],
     )
     if (rows[0] === undefined) return false
-    const { id, payload, attempt, attempts } = rows[0]
+    const { id, payload, carrier, attempt, attempts, backoff } = rows[0]
     try {
-      await handler(payload, { id, attempt, attempts })
+      await handler(payload, { id, attempt, attempts, carrier: carrier ?? undefined })
       await this.#pool.query('delete from messages where id = $1', [id])
     } catch (error) {
       // The framework has logged the error. A payload that the queue's schema refuses will not become valid later.
       const isDead = attempt >= attempts || (error as { code?: unknown }).code === 'QueuePayloadError'
-      // After one second, then two, four, eight …
       await this.#pool.query(
-        `update messages set state = $2, due = now() + power(2, attempt - 1) * interval '1 second' where id = $1`,
-        [id, isDead ? 'dead' : 'waiting'],
+        `update messages set state = $2, due = now() + $3 * interval '1 millisecond' where id = $1`,
+        [id, isDead ? 'dead' : 'waiting', pauseOf(backoff, attempt)],
       )
     }
     return true
   }
+}
+
+/** The milliseconds after a failed attempt. */
+function pauseOf(backoff: PublishOptions['backoff'] | null, attempt: number): number {
+  if (!backoff) return 0
+  const { type, delay, jitter } = backoff
+  return delay * (type === 'exponential' ? 2 ** (attempt - 1) : 1) * (1 - jitter * Math.random())
 }

@@ -24,7 +24,7 @@ const areas = [
     /^plugins\/(command\.|shared\/(development\/(command|panels)|doctor))/,
   ],
   ['tracing', 'Tracing', 'reference/tracing.md', /^kernel\/.*trace|^plugins\/shared\/work\//],
-  ['testing', 'Testing', 'reference/testing.md', /^plugins\/testing\/|^kernel\/runtime\/inject/],
+  ['testing', 'Testing', 'reference/testing.md', /^plugins\/testing\/|^test\/contracts\/|^kernel\/runtime\/inject/],
   ['toolkit', 'Toolkit', 'writing-a-plugin.md', /^(plugins\/shared|kernel\/support)\//],
 ]
 /** Areas that cut across the folders take precedence over the others. */

@@ -1,11 +1,12 @@
 import type { GenericPubSub, QueueConfig } from 'framework'
+import type { QueueFeature } from '../portable-queue.ts'
 
 /** An engine, as the cases need it. */
 export interface EngineUnderTest {
   readonly kind: string
   readonly config: QueueConfig
   /** Options and features that it cannot have. */
-  readonly lacks?: readonly string[]
+  readonly lacks?: readonly QueueFeature[]
   /** Milliseconds to which it rounds times. Default 1. */
   readonly step?: number
   /** Whether two servers have the same messages. Default true. */
@@ -25,6 +26,6 @@ export function runCase(engine: EngineUnderTest, one: PortableCase): Promise<voi
 /** An engine of the application that can have every portable option. */
 export function ownEngine(): GenericPubSub
 /** What SQS cannot have. */
-export const lackedBySqs: readonly string[]
+export const lackedBySqs: readonly QueueFeature[]
 /** What the engine of one process, or the others, do not have to show. */
-export const lackedByAll: readonly string[]
+export const lackedByAll: readonly QueueFeature[]

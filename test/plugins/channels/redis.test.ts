@@ -63,45 +63,6 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
   const payloads = (socket: { received(): readonly unknown[] }) =>
     received(socket).flatMap(({ type, data }) => (type === 'channel:message' ? [data.payload] : []))
 
-  test('passes messages from one instance to all, each once and in order', async () => {
-    const [one, other] = [await serve(), await serve()]
-    const sockets = [await joined(one, 'a'), await joined(other, 'a'), await joined(other, 'a')]
-    const numbers = Array.from({ length: 200 }, (_, i) => i)
-    await Promise.all(numbers.map((n) => chat.for(one).publish({ room: 'a' }, n)))
-    for (const socket of sockets) await expect.poll(() => payloads(socket)).toEqual(numbers)
-  })
-
-  test('keeps missed messages for clients that reconnect to another instance', async () => {
-    const one = await serve()
-    const { id } = await chat.publish({ room: 'b' }, 1)
-    await chat.publish({ room: 'b' }, 2)
-    await chat.publish({ room: 'b' }, 3, { to: { user: 'bob' } })
-    await one.close()
-    const socket = await joined(await serve(), 'b', 'ann', id)
-    await chat.publish({ room: 'b' }, 4)
-    await expect.poll(() => payloads(socket)).toEqual([2, 4])
-    expect(received(socket).some(({ type }) => type === 'channel:gap')).toBe(false)
-  })
-
-  test('names a gap for an id of another time', async () => {
-    const socket = await joined(await serve(), 'c', 'ann', 'abcdef-12')
-    await socket.assertNext({ type: 'channel:gap', data: { after: 'abcdef-12' } })
-  })
-
-  test('shows clients of other instances, and removes a user there', async () => {
-    const [one, other] = [await serve(), await serve()]
-    const ann = await joined(one, 'd', 'ann')
-    const bob = await joined(other, 'd', 'bob')
-    await expect.poll(() => received(ann).some(({ data }) => data.joined?.[0]?.user === 'bob')).toBe(true)
-    expect((await chat.for(one).present({ room: 'd' })).map(({ user }) => user).sort()).toEqual(['ann', 'bob'])
-    banned.add('bob')
-    await chat.for(one).remove({ room: 'd' }, { user: 'bob' })
-    await expect.poll(() => received(bob).some(({ type }) => type === 'channel:left')).toBe(true)
-    await expect.poll(() => received(ann).some(({ data }) => data.left?.[0]?.user === 'bob')).toBe(true)
-    expect(await chat.for(one).present({ room: 'd' })).toMatchObject([{ user: 'ann' }])
-    banned.clear()
-  })
-
   test('is not mixed up with another database, or another prefix, of the same Redis', async () => {
     const here = await joined(await serve(), 'e')
     const others = [

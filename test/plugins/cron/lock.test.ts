@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { RouteCollection, Server } from 'framework'
 import {
   BaseCron,
-  type CronClaim,
   type CronLock,
   type CronLockOption,
   type CronRun,
@@ -14,6 +12,7 @@ import { type TestClock, testClock } from 'framework/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openLock } from '../../../plugins/cron/locks/guard.ts'
 import { cronServiceOptions } from '../../../plugins/cron/options.ts'
+import { testCronLock } from '../../contracts/cron-lock.ts'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
@@ -24,121 +23,18 @@ async function lockOf(lock: CronLockOption) {
   return (await openLock(cronServiceOptions.parse({ lock }, 'cron').lock!)).lock
 }
 
-const minute = 60_000
-
-/** What every lock promises. */
-function promises(open: () => Promise<CronLock>) {
-  let lock: CronLock
-  const opened: CronLock[] = []
-  beforeAll(async () => {
-    lock = await open()
-    opened.push(lock)
-    // Redis connects by itself.
-    await vi.waitUntil(
-      () =>
-        lock.claim(wish('ready', 0)).then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 10_000 },
-    )
-  })
-  afterAll(async () => {
-    for (const one of opened) await one.close?.()
-  })
-  const tickNow = () => Math.floor(Date.now() / 1000) * 1000
-  const wish = (job: string, tick: number | undefined, more: Partial<CronClaim> = {}): CronClaim => ({
-    ...{ job, tick, owner: randomUUID(), ttl: 5_000, exclusive: true },
-    ...more,
-  })
-
-  test('a tick is claimed once, and stays taken when its run has ended', async () => {
-    const tick = tickNow()
-    const [first, second] = [wish('once', tick), wish('once', tick)]
-    expect(await lock.claim(first)).toBe('claimed')
-    expect(await lock.claim(second)).toBe('taken')
-    expect(await lock.claim(first)).toBe('claimed')
-    await lock.release(first)
-    expect(await lock.claim(second)).toBe('taken')
-    expect(await lock.claim(wish('once', tick - 60_000))).toBe('taken')
-    expect(await lock.claim(wish('once', tick + 1000))).toBe('claimed')
-  })
-
-  test('of many that ask at the same time one gets it', async () => {
-    const tick = tickNow()
-    for (let i = 0; i < 20; i++) {
-      const exclusive = i % 2 === 0
-      const asked = Array.from({ length: 12 }, () => lock.claim(wish('many', tick + i, { exclusive })))
-      const answers = await Promise.all(asked)
-      if (exclusive && i > 0) expect(answers.filter((one) => one === 'claimed').length).toBeLessThanOrEqual(1)
-      else expect(answers.filter((one) => one === 'claimed')).toHaveLength(1)
-    }
-  })
-
-  test('a job that is still running is busy, and its tick is gone; one that may wait stays', async () => {
-    const tick = tickNow()
-    const running = wish('busy', tick)
-    expect(await lock.claim(running)).toBe('claimed')
-    expect(await lock.claim(wish('busy', tick + 1))).toBe('busy')
-    expect(await lock.claim(wish('busy', tick + 1))).toBe('taken')
-    const waiting = wish('busy', tick + 2, { exclusive: 'wait' })
-    expect(await lock.claim(waiting)).toBe('busy')
-    expect(await lock.claim(wish('busy', undefined))).toBe('busy')
-    await lock.release(running)
-    expect(await lock.claim(waiting)).toBe('claimed')
-    await lock.release(waiting)
-    expect(await lock.claim(wish('busy', undefined))).toBe('claimed')
-  })
-
-  test('side by side where that is allowed, but each tick once', async () => {
-    const tick = tickNow()
-    expect(await lock.claim(wish('side', tick, { exclusive: false }))).toBe('claimed')
-    expect(await lock.claim(wish('side', tick, { exclusive: false }))).toBe('taken')
-    expect(await lock.claim(wish('side', tick + 1, { exclusive: false }))).toBe('claimed')
-  })
-
-  test('a holder that dies frees the job after its time, and one that was too slow is notified', async () => {
-    const tick = tickNow()
-    const dead = wish('dead', tick, { ttl: 300 })
-    expect(await lock.claim(dead)).toBe('claimed')
-    expect(await lock.renew(dead)).toBe(true)
-    await pause(400)
-    const next = wish('dead', tick + 1)
-    expect(await lock.claim(next)).toBe('claimed')
-    expect(await lock.renew(dead)).toBe(false)
-    await lock.release(dead)
-    expect(await lock.renew(next)).toBe(true)
-    expect(await lock.claim(wish('dead', tick + 2))).toBe('busy')
-  })
-
-  test('a slow holder without a competitor continues', async () => {
-    const slow = wish('slow', tickNow(), { ttl: 100 })
-    await lock.claim(slow)
-    await pause(200)
-    expect(await lock.renew({ ...slow, ttl: 5000 })).toBe(true)
-    expect(await lock.claim(wish('slow', tickNow() + 1000))).toBe('busy')
-  })
-
-  test('a clock that is a few seconds ahead is taken, one that is minutes ahead is not', async () => {
-    expect(await lock.claim(wish('ahead', tickNow() + 3_600_000))).toBe('early')
-    expect(await lock.claim(wish('ahead', tickNow() + 5_000))).toBe('claimed')
-  })
-
-  test.each([
-    'a:b',
-    '{x}',
-    "' or 1=1 --",
-    '名前',
-    'a\u0001b',
-    'x'.repeat(200),
-  ])('names are only names: %j', async (name) => {
-    const tick = tickNow()
-    expect(await lock.claim(wish(name, tick))).toBe('claimed')
-    expect(await lock.claim(wish(name, tick))).toBe('taken')
-  })
+/** A lock whose client has connected, which it does by itself. */
+async function connected(option: CronLockOption) {
+  const lock = await lockOf(option)
+  const ready = { job: 'ready', tick: 0, owner: 'me', ttl: 1, exclusive: false } as const
+  const claim = () => lock.claim(ready).then(Boolean, () => false)
+  await vi.waitUntil(claim, { timeout: 10_000 })
+  return lock
 }
 
-describe('the lock in memory', () => promises(async () => memoryCronLock()))
+const minute = 60_000
+
+describe('the lock in memory', () => testCronLock(() => memoryCronLock(), { test }))
 
 describe.skipIf(!hasRedis)('the lock in Redis', () => {
   let redis: Awaited<ReturnType<typeof startRedis>>
@@ -146,7 +42,7 @@ describe.skipIf(!hasRedis)('the lock in Redis', () => {
     redis = await startRedis()
   })
   afterAll(() => redis.stop())
-  promises(() => lockOf({ redis: redis.url }))
+  testCronLock(() => connected({ redis: redis.url }), { test })
 
   test('with a client of the application, which stays open', async () => {
     const { Redis } = await import('ioredis')
@@ -166,7 +62,7 @@ describe.skipIf(!hasPostgres)('the lock in Postgres', () => {
     postgres = await startPostgres()
   })
   afterAll(() => postgres.stop())
-  promises(() => lockOf({ postgres: { url: postgres.url, max: 8 } }))
+  testCronLock(() => lockOf({ postgres: { url: postgres.url, max: 8 } }), { test })
 
   test('a table that version 0.1.0 has made is used as it is', async () => {
     const { default: pg } = await import('pg')

@@ -1,12 +1,12 @@
 import { MqttService } from 'framework'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { mqttSuite } from '../../contracts/mqtt-broker.ts'
+import { testMqttBroker } from '../../contracts/mqtt-broker.ts'
 import { hasAedes, startAedes } from '../../support/aedes.ts'
 import { hasMosquitto, type Mosquitto, startMosquitto } from '../../support/mosquitto.ts'
 import { type Certificates, hasOpenssl, makeCertificates } from '../../support/mqtt-certificates.ts'
 import { freePort, type OwnServer } from '../../support/own-server.ts'
 
-describe('in memory', () => mqttSuite(() => ({ provider: 'memory' })))
+describe('in memory', () => testMqttBroker(() => ({ provider: 'memory' }), { test }))
 
 // With mosquitto it has nothing to add.
 if (!hasMosquitto && hasAedes)
@@ -16,7 +16,7 @@ if (!hasMosquitto && hasAedes)
       broker = await startAedes()
     })
     afterAll(() => broker.stop())
-    mqttSuite(() => ({ url: broker.url, protocolVersion: 4 }), { isVersion5: false })
+    testMqttBroker(() => ({ url: broker.url, protocolVersion: 4 }), { test, isVersion5: false })
   })
 
 describe.skipIf(!hasMosquitto || !hasOpenssl)('mosquitto', () => {
@@ -37,12 +37,12 @@ describe.skipIf(!hasMosquitto || !hasOpenssl)('mosquitto', () => {
     await broker.stop()
     certificates.remove()
   })
-  describe('MQTT 5 over TCP', () => mqttSuite(() => ({ host: '127.0.0.1', port: broker.port })))
+  describe('MQTT 5 over TCP', () => testMqttBroker(() => ({ host: '127.0.0.1', port: broker.port }), { test }))
   describe('MQTT 3.1.1 over TCP', () =>
-    mqttSuite(() => ({ url: broker.url, protocolVersion: 4 }), { isVersion5: false }))
-  describe('over websockets', () => mqttSuite(() => ({ url: broker.websocketUrl }), { isWay: true }))
+    testMqttBroker(() => ({ url: broker.url, protocolVersion: 4 }), { test, isVersion5: false }))
+  describe('over websockets', () => testMqttBroker(() => ({ url: broker.websocketUrl }), { test, isWay: true }))
   describe('over TLS, with a certificate of the client', () =>
-    mqttSuite(
+    testMqttBroker(
       () => ({
         protocol: 'mqtts',
         host: 'localhost',
@@ -51,7 +51,7 @@ describe.skipIf(!hasMosquitto || !hasOpenssl)('mosquitto', () => {
         cert: certificates.clientCert,
         key: certificates.clientKey,
       }),
-      { isWay: true },
+      { test, isWay: true },
     ))
   test('a certificate that no one has signed is refused, unless any will do', async () => {
     const address = { host: 'localhost', port: tls, cert: certificates.clientCert, key: certificates.clientKey }
@@ -67,5 +67,5 @@ describe.skipIf(!hasMosquitto || !hasOpenssl)('mosquitto', () => {
   })
 
   describe('over websockets and TLS', () =>
-    mqttSuite(() => ({ url: `wss://localhost:${wss}`, ca: Buffer.from(certificates.ca) }), { isWay: true }))
+    testMqttBroker(() => ({ url: `wss://localhost:${wss}`, ca: Buffer.from(certificates.ca) }), { test, isWay: true }))
 })

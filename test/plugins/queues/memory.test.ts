@@ -1,7 +1,8 @@
 import { describe, test } from 'vitest'
-import { testEngine } from '../../contracts/queue-engine.ts'
-import { memory, serverOf } from '../../support/queue-engines.ts'
+import { testQueueEngine } from '../../contracts/queue-engine.ts'
+import { memory, own, serverOf } from '../../support/queue-engines.ts'
 
-describe(memory.title, () => {
-  testEngine(serverOf(memory).config, { ...memory, test: test.concurrent })
-})
+for (const engine of [memory, own])
+  describe(engine.title, () => {
+    testQueueEngine(serverOf(engine).config, { ...engine, test: test.concurrent })
+  })

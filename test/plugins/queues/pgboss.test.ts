@@ -1,10 +1,11 @@
 import { describe, test } from 'vitest'
-import { testEngine } from '../../contracts/queue-engine.ts'
-import { testTransactions } from '../../contracts/queue-transaction.ts'
-import { pgboss, serverOf } from '../../support/queue-engines.ts'
+import { testQueueEngine } from '../../contracts/queue-engine.ts'
+import { testQueueTransaction } from '../../contracts/queue-transaction.ts'
+import { pgboss, serverOf, transactionsOf } from '../../support/queue-engines.ts'
 
 describe.skipIf(!pgboss.isThere)(pgboss.title, () => {
   const { url, config } = serverOf(pgboss)
-  testEngine(config, { ...pgboss, test: test.concurrent })
-  testTransactions(url)
+  const transactions = transactionsOf(url)
+  testQueueEngine(config, { ...pgboss, test: test.concurrent })
+  testQueueTransaction(config, { ...transactions, test: test.concurrent })
 })

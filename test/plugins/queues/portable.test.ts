@@ -1,5 +1,5 @@
 import { describe, test, vi } from 'vitest'
-import { testPortable } from '../../contracts/portable-queue.ts'
+import { testPortableQueue } from '../../contracts/portable-queue.ts'
 import { queueEngines, serverOf } from '../../support/queue-engines.ts'
 
 // The cases of all engines side by side: each has servers and queues of its own, and waits most of the time.
@@ -8,5 +8,5 @@ vi.setConfig({ maxConcurrency: 10 })
 for (const engine of queueEngines)
   describe(engine.title, { concurrent: true, skip: !engine.isThere }, () => {
     const { config, prepare } = serverOf(engine)
-    testPortable(config, { ...engine, test, prepare })
+    testPortableQueue(config, { ...engine, test, prepare })
   })

@@ -4,8 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MemoryStore } from '../../../plugins/session/stores/memory.ts'
 import { readFirst } from '../../../plugins/session/stores/read-first.ts'
 import { redisStore } from '../../../plugins/session/stores/redis.ts'
-import { describeStore, objectsIn } from '../../contracts/session-store.ts'
+import { testSessionStore } from '../../contracts/session-store.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
+import { objectsIn } from '../../support/sessions.ts'
+
+type Subject = Parameters<typeof testSessionStore>[0]
+
+const describeStore = (name: string, make: Subject) =>
+  describe(name, () => testSessionStore(make, { test: test.concurrent }))
 
 describeStore('memory', () => objectsIn(new MemoryStore(1_000)))
 

@@ -1,7 +1,7 @@
 import { AccountSASPermissions, BlobServiceClient, ContainerClient, type WebResource } from '@azure/storage-blob'
 import { AzureBlobStorageProvider, Storage } from 'framework'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { testProvider } from '../../contracts/storage-provider.ts'
+import { testStorageProvider } from '../../contracts/storage-provider.ts'
 import { type BlobServer, startBlob } from '../../support/blob.ts'
 import { until } from '../../support/queues.ts'
 
@@ -16,10 +16,10 @@ beforeAll(async () => {
 afterAll(() => blob.stop())
 
 describe('Azure Blob Storage', () => {
-  testProvider({
-    start: async () => new AzureBlobStorageProvider({ container: 'objects', connectionString: blob.connectionString }),
-    stop: async () => {},
-  })
+  testStorageProvider(
+    () => new AzureBlobStorageProvider({ container: 'objects', connectionString: blob.connectionString }),
+    { test },
+  )
 })
 
 describe('addresses of Azure Blob Storage', () => {

@@ -1,0 +1,12 @@
+import { testPlugin } from 'framework/testing/contracts'
+import { orders } from '../orders.ts'
+
+declare const Deno: { test(name: string, run: () => Promise<void>): void }
+const { test } = Deno
+
+testPlugin(orders, {
+  test,
+  options: { max: 1000 },
+  wrongOptions: { max: [0, 'many'] },
+  use: async (server) => (await server.inject.post('/orders')).assertStatus(201),
+})

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import type { RateLimitStore } from 'framework/plugins/rateLimit'
+import { pause } from '../support/kernel.ts'
+import { type ContractOptions, contractOf, type Make, uniqueName } from './contract.ts'
+
+/**
+ * Tests a store of rate limits. It need not be empty, and the tests can run at the same time.
+ *
+ * @example
+ * testRateLimitStore(() => new PostgresLimits(pool), { test })
+ */
+export function testRateLimitStore(make: Make<RateLimitStore>, options: ContractOptions): void {
+  const contract = contractOf('a store of rate limits', make, options)
+  const minute = 60_000
+
+  contract('each of many requests at the same time counts, once', async (store) => {
+    const key = uniqueName('GET /many 192.0.2.1')
+    const hits = await Promise.all(Array.from({ length: 100 }, () => store.hit(key, minute)))
+    assert.deepEqual(
+      hits.map(({ count }) => count).sort((a, b) => a - b),
+      Array.from({ length: 100 }, (_, i) => i + 1),
+    )
+  })
+
+  contract('the window begins with the first request, and later ones do not extend it', async (store) => {
+    const key = uniqueName('window')
+    const first = await store.hit(key, minute)
+    assert.equal(first.count, 1)
+    // The difference of two times with fractions can be a little more than the window.
+    assert.ok(first.resetMs > minute - 5_000 && first.resetMs < minute + 1, `resetMs is ${first.resetMs}`)
+    await pause(100)
+    const second = await store.hit(key, minute)
+    assert.ok(second.resetMs > 0 && second.resetMs <= first.resetMs - 50, `${second.resetMs}, after ${first.resetMs}`)
+  })
+
+  contract('a window that is over begins anew, and not earlier', async (store) => {
+    const key = uniqueName('over')
+    await store.hit(key, 500)
+    assert.equal((await store.hit(key, 500)).count, 2)
+    await pause(600)
+    assert.equal((await store.hit(key, 500)).count, 1)
+    assert.equal((await store.hit(key, 500)).count, 2)
+  })
+
+  contract('of requests at the same time after its end one begins the window', async (store) => {
+    const key = uniqueName('at once')
+    await store.hit(key, 200)
+    await pause(300)
+    const hits = await Promise.all(Array.from({ length: 20 }, () => store.hit(key, minute)))
+    assert.deepEqual(
+      hits.map(({ count }) => count).sort((a, b) => a - b),
+      Array.from({ length: 20 }, (_, i) => i + 1),
+    )
+  })
+
+  const keys = ['a b', 'a', '{a}', "' or 1=1 --", '* 2001:db8::/64', 'POST /名前/:id 192.0.2.1', 'x'.repeat(1_000)]
+  contract('keys are only keys, and have nothing to do with each other', async (store) => {
+    const own = keys.map((key) => `${uniqueName('key')} ${key}`)
+    for (const key of [...own, ...own]) await store.hit(key, minute)
+    for (const key of own) assert.equal((await store.hit(key, minute)).count, 3, key)
+  })
+
+  contract('counts the key "health", by which a server asks whether the store works', async (store) => {
+    const { count, resetMs } = await store.hit('health', 1_000)
+    assert.ok(Number.isInteger(count) && count >= 1, `count is ${count}`)
+    assert.ok(resetMs > 0 && resetMs <= 1_000, `resetMs is ${resetMs}`)
+  })
+}
