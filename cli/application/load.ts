@@ -26,15 +26,10 @@ export function findEntry(): string | undefined {
   return files.find((file) => existsSync(file)) ?? server
 }
 
-/** The folders for the commands of an application. */
-const foldersOfCommands = ['src/commands', 'commands'] as const
-/** The folder for commands if only a build exists. */
-const builtCommands = 'dist/commands'
-
-/** The folders of this application that have its commands. */
+/** The folders of this application that have its commands; that of the build if only a build exists. */
 export function commandFolders(): readonly string[] {
-  const sources = foldersOfCommands.filter((folder) => existsSync(folder))
-  return sources.length > 0 ? sources : [builtCommands].filter((folder) => existsSync(folder))
+  const sources = ['src/commands', 'commands'].filter((folder) => existsSync(folder))
+  return sources.length > 0 ? sources : ['dist/commands'].filter((folder) => existsSync(folder))
 }
 
 /** The possible names of the export with the server. */

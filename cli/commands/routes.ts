@@ -89,13 +89,10 @@ export function notesOf({ owner, policies, validates, cached, middlewares, optio
   ]
 }
 
-function policiesOf(policy: unknown): string[] {
-  const all = (Array.isArray(policy) ? policy : policy === undefined ? [] : [policy]) as readonly {
-    readonly scope: string
-    readonly handler: string
-  }[]
-  return all.map(({ scope, handler }) => `${scope}.${handler}`)
-}
+const policiesOf = (policy: unknown) =>
+  [(policy ?? []) as Policy | Policy[]].flat().map(({ scope, handler }) => `${scope}.${handler}`)
+
+type Policy = Readonly<Record<'scope' | 'handler', string>>
 
 function relativeTo(site: string): string {
   return site.startsWith('/') ? relative(process.cwd(), site) : site

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { git } from '../../plugins/shared/environment/git.ts'
 import { shellWord } from '../printable.ts'
 import { above, isInside, projectRoot } from '../project/project.ts'
@@ -28,11 +28,8 @@ export function ignorePlace(folder: string) {
 
 /** The repository of a folder, which does not have to exist yet: for a link, the place of its target counts and not its own. */
 export function repositoryOf(folder: string): string | undefined {
-  const up = dirname(folder)
-  if (!existsSync(folder)) return up === folder ? undefined : repositoryOf(up)
-  const real = realpathSync(folder)
-  if (existsSync(join(real, '.git'))) return real
-  return dirname(real) === real ? undefined : repositoryOf(dirname(real))
+  const there = above(folder).find((one) => existsSync(one))
+  return there && above(realpathSync(there)).find((one) => existsSync(join(one, '.git')))
 }
 
 /** The file to write, and the notes to print, so that git ignores a path in the folder of a place. */

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { kindOf } from '../../plugins/shared/files/regular-file.ts'
 import { option, type SettingsOf } from '../../plugins/shared/options/index.ts'
+import { orFail } from '../../plugins/shared/values/safely.ts'
 import { CommandFailure } from '../failure.ts'
 import { programName } from '../package.ts'
 import { text } from '../run/own-command.ts'
@@ -17,11 +18,8 @@ const settings = option.shape({ start: option.name(), server: option.name(), exp
  */
 export function projectSettings(folder: string = process.cwd()): SettingsOf<typeof settings> {
   const given = readManifest(join(folder, 'package.json'))[programName]
-  try {
-    return settings.parse(given ?? {}, programName)
-  } catch (error) {
-    throw new CommandFailure((error as Error).message.replace(/^\w+: /, 'package.json: '), error)
-  }
+  const wrong = (why: string) => new CommandFailure(why.replace(/^\w+: /, 'package.json: '))
+  return orFail(() => settings.parse(given ?? {}, programName), wrong)
 }
 
 /** Modules with these names, in the order in which they are looked for. */
