@@ -40,9 +40,6 @@ export function runtime(): string {
   return `${parts.join('\n\n')}\n${fromTemplate('sdk/client.ts')}`
 }
 
-/** The part for websockets, in clients of servers that have any. */
-const socketRuntime = (): string => fromTemplate('sdk/sockets.ts')
-
 /** Names that no type may have. */
 const refused = 'Any Unknown Never Void Null Undefined'
 
@@ -78,7 +75,7 @@ ${hasSockets ? '  const open = openSockets(options)\n' : ''}  return ${codeOf(tr
 }
 `,
     runtime(),
-    hasSockets ? socketRuntime() : '',
+    hasSockets ? fromTemplate('sdk/sockets.ts') : '',
   ]
     .map((part) => part.replace(/^\n+/, ''))
     .filter((part) => part !== '')
