@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Kernel } from '../../kernel/index.ts'
+import { isObject } from '../../plugins/shared/values/json.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
 import { builtOf } from '../build/layout.ts'
 import { CommandFailure } from '../failure.ts'
@@ -132,15 +133,8 @@ async function pickServer(exported: Record<string, unknown>, entry: string, name
 }
 
 /** Recognises a server by its methods: it may come from another copy of the package. */
-function isServer(value: unknown): value is Kernel {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as Partial<Kernel>).ready === 'function' &&
-    typeof (value as Partial<Kernel>).listen === 'function' &&
-    'listing' in value
-  )
-}
+const isServer = (value: unknown): value is Kernel =>
+  isObject(value) && [value.ready, value.listen].every((one) => typeof one === 'function') && 'listing' in value
 
 /** The file to which a name resolves for a module of the application: it may belong to another copy of the package. */
 export function resolveFrom(file: string, specifier: string): string | undefined {

@@ -40,11 +40,8 @@ export function leaveOut({ folder, repository }: IgnorePlace, path: string): { f
   if (repository !== undefined && gitIgnores(folder, path) === true) return { notes: [] }
   // Git does not follow links to a `.gitignore`.
   if (found !== undefined && !found.isFile()) {
-    return {
-      notes: [
-        `Warning: ${ignoreFile} is not a regular file, so git does not ignore ${path}: make it a regular file with the line ${lineFor(path)}`,
-      ],
-    }
+    const warning = `Warning: ${ignoreFile} is not a regular file, so git does not ignore ${path}`
+    return { notes: [`${warning}: make it a regular file with the line ${lineFor(path)}`] }
   }
   const before = textOf(ignoreFile) ?? ''
   const text = ignoring(before, [lineFor(path)])

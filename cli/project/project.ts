@@ -80,18 +80,20 @@ export function testModule({ dependencies, runtime }: Pick<Project, 'dependencie
   return runtime === 'bun' ? 'bun:test' : 'node:test'
 }
 
+/** The command that runs a script of the project. */
+export function runCommand(manager: PackageManager, script: string): string {
+  if (manager === 'deno') return `deno task ${script}`
+  // Everyone knows "npm test" and "npm start"; "bun test" would be a different command from the script.
+  if (manager !== 'bun' && ['test', 'start'].includes(script)) return `${manager} ${script}`
+  return manager === 'yarn' || manager === 'pnpm' ? `${manager} ${script}` : `${manager} run ${script}`
+}
+
 /**
  * The command line of a project: the script in its `package.json`. If the package is not installed, `npx` would fetch any package with
  * that name from the registry.
  */
 export const commandLineOf = (manager: PackageManager): string =>
-  ({
-    npm: `npm run ${programName} --`,
-    pnpm: `pnpm ${programName}`,
-    yarn: `yarn ${programName}`,
-    bun: `bun run ${programName}`,
-    deno: `deno task ${programName}`,
-  })[manager]
+  runCommand(manager, programName) + (manager === 'npm' ? ' --' : '')
 
 /** Reads a `package.json`; empty if the file does not exist. */
 export function readManifest(file: string): Record<string, unknown> {

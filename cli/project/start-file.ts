@@ -26,9 +26,6 @@ export function projectSettings(folder: string = process.cwd()): SettingsOf<type
 export const modulesOf = (...names: readonly string[]) =>
   names.flatMap((name) => ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension))
 
-/** Where to look for the file that starts an application, in this order. */
-const startFiles = modulesOf('src/index', 'index')
-
 /** The flag for that file. */
 export const startFlag = text('file', 'The module that calls server.listen() (default src/index.ts, index.ts, …)')
 
@@ -47,7 +44,7 @@ export function findStartFile(folder: string, named?: string): string {
   const { start } = named === undefined ? projectSettings(folder) : {}
   const entry = named ?? start
   if (entry === undefined) {
-    const first = startFiles.find((file) => found(resolve(folder, file)) === 'a file')
+    const first = modulesOf('src/index', 'index').find((file) => found(resolve(folder, file)) === 'a file')
     if (first !== undefined) return first
     throw new CommandFailure(
       `no start file found in ${folder}: looked for src/index.ts, index.ts (also .mts, .js, .mjs). Pass the module that calls server.listen(): --entry <file>`,

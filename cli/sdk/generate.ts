@@ -216,10 +216,8 @@ function socketShape(route: SocketRoute, printer: SchemaPrinter, indent: string)
   const part = (name: string, schema: Schema | undefined, direction: 'query' | 'input', more = '') => {
     if (typeof schema !== 'object') return
     const isRequired = (schema.required ?? []).length > 0
-    members.push({
-      text: `${inner}${name}${isRequired ? '' : '?'}: ${printer.type(schema, direction, inner)}${more}`,
-      isRequired,
-    })
+    const type = printer.type(schema, direction, inner) + more
+    members.push({ text: `${inner}${name}${isRequired ? '' : '?'}: ${type}`, isRequired })
   }
   part('query', route.query, 'query')
   part('headers', route.headers, 'input', ' & HeaderValues')

@@ -182,16 +182,13 @@ function componentOf(reference: string | undefined): string | undefined {
   return name === undefined ? undefined : pointed(name)
 }
 
-const hasDefault = (schema: Schema) => typeof schema === 'object' && schema !== null && schema.default !== undefined
+export const hasDefault = (schema: Schema): boolean =>
+  typeof schema === 'object' && schema !== null && schema.default !== undefined
 
 const isPlainObject = (schema: Schema) =>
   typeof schema === 'object' &&
-  !schema.allOf &&
-  !schema.anyOf &&
-  !schema.oneOf &&
-  !schema.enum &&
-  schema.$ref === undefined &&
-  !Array.isArray(schema.type)
+  !Array.isArray(schema.type) &&
+  !(['allOf', 'anyOf', 'oneOf', 'enum', '$ref'] as const).some((keyword) => schema[keyword])
 
 export function docOf(schema: Schema): (string | undefined)[] {
   if (typeof schema !== 'object' || schema === null) return []
