@@ -68,7 +68,8 @@ function memberOf(group: typeof ownCommands, word: string, second: string): stri
 
 async function run(name: string, rest: readonly string[], output: Output): Promise<number> {
   sendLogsTo('stderr')
-  const root = isAnywhere(name) ? undefined : enterProject()
+  // It ignores the surrounding project, because it makes one.
+  const root = name === 'init' ? undefined : enterProject()
   const command = await find(name, output)
   const end = rest.indexOf('--')
   const typed = end === -1 ? rest : rest.slice(0, end)
@@ -80,9 +81,6 @@ async function run(name: string, rest: readonly string[], output: Output): Promi
   const { runCommand } = await import('./run/run-command.ts')
   return runCommand(command, rest, output)
 }
-
-/** Whether a command ignores the surrounding project, because it makes one. */
-const isAnywhere = (name: string) => name === 'init'
 
 /** Finds one of the framework's own commands, or one of the application, whose files are imported only for other names. */
 async function find(name: string, output: Output): Promise<CommandDefinition> {

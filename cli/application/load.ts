@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Kernel } from '../../kernel/index.ts'
+import { isObject } from '../../plugins/shared/values/json.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
 import { builtOf } from '../build/layout.ts'
 import { CommandFailure } from '../failure.ts'
@@ -26,15 +27,10 @@ export function findEntry(): string | undefined {
   return files.find((file) => existsSync(file)) ?? server
 }
 
-/** The folders for the commands of an application. */
-const foldersOfCommands = ['src/commands', 'commands'] as const
-/** The folder for commands if only a build exists. */
-const builtCommands = 'dist/commands'
-
-/** The folders of this application that have its commands. */
+/** The folders of this application that have its commands; that of the build if only a build exists. */
 export function commandFolders(): readonly string[] {
-  const sources = foldersOfCommands.filter((folder) => existsSync(folder))
-  return sources.length > 0 ? sources : [builtCommands].filter((folder) => existsSync(folder))
+  const sources = ['src/commands', 'commands'].filter((folder) => existsSync(folder))
+  return sources.length > 0 ? sources : ['dist/commands'].filter((folder) => existsSync(folder))
 }
 
 /** The possible names of the export with the server. */
@@ -137,15 +133,8 @@ async function pickServer(exported: Record<string, unknown>, entry: string, name
 }
 
 /** Recognises a server by its methods: it may come from another copy of the package. */
-function isServer(value: unknown): value is Kernel {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as Partial<Kernel>).ready === 'function' &&
-    typeof (value as Partial<Kernel>).listen === 'function' &&
-    'listing' in value
-  )
-}
+const isServer = (value: unknown): value is Kernel =>
+  isObject(value) && [value.ready, value.listen].every((one) => typeof one === 'function') && 'listing' in value
 
 /** The file to which a name resolves for a module of the application: it may belong to another copy of the package. */
 export function resolveFrom(file: string, specifier: string): string | undefined {

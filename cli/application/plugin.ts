@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import type { Registration } from '../../kernel/index.ts'
+import { orFail } from '../../plugins/shared/values/safely.ts'
 import { CommandFailure } from '../failure.ts'
 import { packageName } from '../package.ts'
 import { type Application, resolveFrom } from './load.ts'
@@ -18,12 +19,9 @@ export async function ensurePlugin({ server, entry, file }: Application, name: '
   const { [name]: plugin } = (await import(pathToFileURL(entryPoint).href)) as {
     readonly [plugin: string]: () => Registration
   }
-  try {
-    server.register(plugin!())
-  } catch (error) {
-    throw new CommandFailure(
-      `${entry} booted its server during the import: add the plugin "${name}" to the server`,
-      error,
-    )
-  }
+  const tooLate = `${entry} booted its server during the import: add the plugin "${name}" to the server`
+  orFail(
+    () => server.register(plugin!()),
+    () => new CommandFailure(tooLate),
+  )
 }

@@ -80,16 +80,9 @@ export function endingOf(file: string): '.js' | '.mjs' | '.cjs' {
  * stack traces stay the same. A module outside them, imported through `../` or an alias, has a folder of its own.
  */
 export function placeOf({ root, sources, out }: Layout, file: string): string {
-  const below = relative(sources, file)
-  const place = isInside(sources, file)
-    ? below
-    : join(
-        '_outside',
-        relative(root, file)
-          .split(sep)
-          .map((part) => (part === '..' ? '_' : part))
-          .join(sep),
-      )
+  const fromRoot = relative(root, file).split(sep)
+  const outside = ['_outside', ...fromRoot.map((part) => (part === '..' ? '_' : part))]
+  const place = isInside(sources, file) ? relative(sources, file) : join(...outside)
   const ending = extname(file)
   return resolve(out, place.slice(0, place.length - ending.length) + endingOf(file))
 }

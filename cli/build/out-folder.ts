@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
-import { safely } from '../../plugins/shared/values/safely.ts'
+import { orFail, safely } from '../../plugins/shared/values/safely.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import { isInside } from '../project/project.ts'
 import type { Layout } from './layout.ts'
@@ -71,17 +71,18 @@ export function writeOut(out: string, files: readonly BuiltFile[]): void {
   const before = readManifest(out)
   const names = files.map(({ path }) => relative(out, path).replaceAll('\\', '/')).sort()
   // Written first, so that a half-written folder is recognised.
-  write(join(out, manifest), `${JSON.stringify({ files: [...new Set([...names, ...before])] })}\n`)
+  writeManifest(out, [...new Set([...names, ...before])])
   const stage = join(out, `${stagePrefix}${randomUUID()}`)
   try {
-    for (const { path, contents } of files) write(join(stage, relative(out, path)), contents, path)
-    for (const { path } of files) move(join(stage, relative(out, path)), path)
+    const staged = ({ path }: BuiltFile) => join(stage, relative(out, path))
+    for (const file of files) make(staged(file), (path) => writeFileSync(path, file.contents), file.path)
+    for (const file of files) make(file.path, (path) => renameSync(staged(file), path))
   } finally {
     removeStages(out, basename(stage))
   }
   const now = new Set(names)
   for (const name of before) if (!now.has(name)) remove(out, name)
-  write(join(out, manifest), `${JSON.stringify({ files: names })}\n`)
+  writeManifest(out, names)
 }
 
 /** The prefix of temporary folders, which are next to the build so that moving a file does not copy it. */
@@ -97,23 +98,17 @@ function removeStages(out: string, own: string): void {
   }
 }
 
-function move(from: string, to: string): void {
-  try {
-    mkdirSync(dirname(to), { recursive: true })
-    renameSync(from, to)
-  } catch (error) {
-    throw new CommandFailure(`${to} cannot be written: ${(error as Error).message}`, error)
+/** Makes a file, and its folder if that is missing; `shown` is its name in the message of a failure. */
+function make(path: string, run: (path: string) => void, shown = path): void {
+  const all = () => {
+    mkdirSync(dirname(path), { recursive: true })
+    run(path)
   }
+  orFail(all, (why) => new CommandFailure(`${shown} cannot be written: ${why}`))
 }
 
-function write(path: string, contents: Uint8Array | string, shown = path): void {
-  try {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, contents)
-  } catch (error) {
-    throw new CommandFailure(`${shown} cannot be written: ${(error as Error).message}`, error)
-  }
-}
+const writeManifest = (out: string, files: readonly string[]) =>
+  make(join(out, manifest), (path) => writeFileSync(path, `${JSON.stringify({ files })}\n`))
 
 /** The files of the last build; an edited list counts as empty. */
 function readManifest(out: string): string[] {

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { installCommand } from '../../plugins/shared/environment/optional-package.ts'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
+import { orFail } from '../../plugins/shared/values/safely.ts'
 import { compile } from '../build/compile.ts'
 import { findSources, isModuleScope, type Layout, placeOf, placeOfAsset, refuseClashes } from '../build/layout.ts'
 import { type BuiltFile, checkOut, writeOut } from '../build/out-folder.ts'
@@ -71,12 +72,9 @@ function refuseOthers(force: boolean, startFile: string): void {
       `a build is for Node.js, and this project runs on ${name}, which runs ${startFile} as it is: ${runtime === 'bun' ? 'bun' : 'deno run -A'} ${startFile}. --force builds anyway`,
     )
   }
-  try {
-    createRequire(import.meta.url).resolve('esbuild')
-  } catch (error) {
-    const command = installCommand(packageManager, ['esbuild'], { dev: true })
-    throw new CommandFailure(`the build needs esbuild, which is not installed: ${command}`, error)
-  }
+  const command = installCommand(packageManager, ['esbuild'], { dev: true })
+  const missing = () => new CommandFailure(`the build needs esbuild, which is not installed: ${command}`)
+  orFail(() => createRequire(import.meta.url).resolve('esbuild'), missing)
 }
 
 /** All files of the build. */

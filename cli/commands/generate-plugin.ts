@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { wrongUsage } from '../failure.ts'
-import { installAll, runCommand } from '../init/commands.ts'
+import { installAll } from '../init/commands.ts'
 import { manifest, programName } from '../package.ts'
-import { fromHere, installedFrom } from '../project/project.ts'
+import { fromHere, installedFrom, runCommand } from '../project/project.ts'
 import { onOff, ownCommand } from '../run/own-command.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { identifier, type Names, namesOf } from '../scaffold/names.ts'
@@ -36,17 +36,13 @@ async function refuseKnown({ camel, kebab }: Names): Promise<void> {
 }
 
 function packageIn({ project, folder }: Place, names: Names, dir: string | undefined): Scaffold {
-  const { kebab } = names
-  const parent = existsSync(join(project.root, 'packages')) ? `packages/${kebab}` : kebab
+  const parent = existsSync(join(project.root, 'packages')) ? `packages/${names.kebab}` : names.kebab
   const target = dir === undefined ? parent : folder
   if (target === '.') throw wrongUsage('--dir is the project itself: choose a folder for the package')
-  const installed = installedFrom(project.root)
+  const from = installedFrom(project.root)
+  const installed = from && `file:${relative(join(project.root, target), from).replaceAll('\\', '/')}`
   return {
-    files: pluginPackage(
-      target,
-      pluginValues(names),
-      installed && `file:${relative(join(project.root, target), installed).replaceAll('\\', '/')}`,
-    ),
+    files: pluginPackage(target, pluginValues(names), installed),
     next: [
       `To try it:`,
       `  cd ${fromHere(join(project.root, target))}`,
@@ -92,7 +88,7 @@ const pluginModules = (folder: string, values: PluginValues): ScaffoldFile[] =>
 const pluginTest = 'plugin/plugin.test.ts'
 
 /** A plugin as a package that can be published, in a folder of its own. `installed` is its development dependency on the framework. */
-function pluginPackage(folder: string, plugin: PluginValues, installed?: string): ScaffoldFile[] {
+function pluginPackage(folder: string, plugin: PluginValues, installed: string | undefined): ScaffoldFile[] {
   const { kebab } = plugin
   const { version, engines, devDependencies: tools } = manifest
   const values = {

@@ -2,6 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Kernel } from '../../kernel/index.ts'
 import type { CommandInput } from '../../plugins/shared/development/command-definition.ts'
+import { orFail } from '../../plugins/shared/values/safely.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
@@ -173,10 +174,7 @@ function write(out: string, before: string | undefined, client: string, force: b
       `${out} was not written by this command: --force overwrites it, --out chooses another file`,
     )
   }
-  try {
-    // The target of a link is replaced, not the link.
-    replaceFile(before === undefined ? resolve(out) : realpathSync(out), client)
-  } catch (error) {
-    throw new CommandFailure(`${out} cannot be written: ${(error as Error).message}`, error)
-  }
+  // The target of a link is replaced, not the link.
+  const replace = () => replaceFile(before === undefined ? resolve(out) : realpathSync(out), client)
+  orFail(replace, (why) => new CommandFailure(`${out} cannot be written: ${why}`))
 }

@@ -1,13 +1,14 @@
-import { safely } from '../../plugins/shared/values/safely.ts'
+import { orFail, safely } from '../../plugins/shared/values/safely.ts'
 import { quoted, refusal, wrongUsage } from '../failure.ts'
 import { programName } from '../package.ts'
 import { isOwnName } from '../registry.ts'
 import { onOff, ownCommand, text } from '../run/own-command.ts'
 import { optional } from '../scaffold/environment/variables.ts'
-import { identifier, literal, type Names, namesOf, propertyName } from '../scaffold/names.ts'
+import { identifier, literal, type Names, namesOf } from '../scaffold/names.ts'
 import { importPath, type Place } from '../scaffold/place.ts'
 import { queueKinds, queues } from '../scaffold/queue-kinds.ts'
 import { fromTemplates, generateFlags, scaffold, scaffoldOneOf } from '../scaffold/scaffold.ts'
+import { key } from '../sdk/printer.ts'
 
 const named = (description: string) => [{ name: 'name', description, required: true }] as const
 
@@ -90,26 +91,17 @@ export const generateCron = ownCommand({
 /** Reads a pattern as the plugin does, which throws for an invalid one. */
 async function patternOf(given: string): Promise<string> {
   const { cronJob } = await import('../../plugins/cron/index.ts')
-  try {
-    // A job that is declared but not started has only its pattern.
-    cronJob(given).destroy()
-    return given.trim()
-  } catch (error) {
-    throw refusal(error)
-  }
+  // A job that is declared but not started has only its pattern.
+  orFail(() => cronJob(given).destroy(), refusal)
+  return given.trim()
 }
 
 function zoneOf(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: given })
-    return given
-  } catch (error) {
-    throw wrongUsage(
-      `--timezone takes a zone of the IANA database, for example Europe/Rome, not ${quoted(given)}`,
-      error,
-    )
-  }
+  const takes = '--timezone takes a zone of the IANA database, for example Europe/Rome'
+  const refuse = () => wrongUsage(`${takes}, not ${quoted(given)}`)
+  orFail(() => new Intl.DateTimeFormat('en', { timeZone: given }), refuse)
+  return given
 }
 
 export const generateQueue = ownCommand({
@@ -154,7 +146,8 @@ on a broker in memory. The name is derived from the topic.`,
       kebab: names.kebab,
       className: `${names.pascal}Mqtt`,
       topic: literal(topic),
-      key: propertyName(filter),
+      // The name of a property, which has no quotes if it needs none.
+      key: key(filter) === filter ? filter : literal(filter),
       sample: literal(sampleOf(filter)),
       isPattern,
       // The broker's own topics have plain text, and no other client publishes to them.
@@ -187,11 +180,7 @@ const sampleOf = (filter: string) =>
  */
 async function readTopic(topic: string, name: string | undefined) {
   const { mqttMessages } = await import('../../plugins/mqtt/index.ts')
-  try {
-    mqttMessages.topic(topic)
-  } catch (error) {
-    throw refusal(error)
-  }
+  orFail(() => mqttMessages.topic(topic), refusal)
   const levels = topic.split('/')
   const filter = levels[0] === '$share' ? levels.slice(2) : levels
   return {

@@ -8,7 +8,7 @@ import {
 } from '../../plugins/shared/environment/optional-package.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
 import { oneOf, wrongUsage } from '../failure.ts'
-import { firstCommit, gitInit, install, installAll, runCommand } from '../init/commands.ts'
+import { firstCommit, gitInit, install, installAll } from '../init/commands.ts'
 import { extraFiles, projectFiles } from '../init/files.ts'
 import { type Extra, extraNames, partNames, parts } from '../init/parts.ts'
 import { askFor } from '../init/questions.ts'
@@ -21,7 +21,7 @@ import {
   vendored,
   vendoredPath,
 } from '../init/settings.ts'
-import { findProject, inRepository, projectRoot } from '../project/project.ts'
+import { findProject, inRepository, projectRoot, runCommand } from '../project/project.ts'
 import { asking, canAsk, cancelled } from '../prompts/ask.ts'
 import { onOff, ownCommand, text } from '../run/own-command.ts'
 import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'

@@ -1,8 +1,7 @@
 import type { PluginNode } from '../../kernel/index.ts'
 import { treeRows } from '../../plugins/shared/terminal/tree.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
-import { columns } from '../columns.ts'
-import { widthOf } from '../output.ts'
+import { printTable } from '../columns.ts'
 import { onOff, ownCommand } from '../run/own-command.ts'
 import { quietly } from '../run/standard-output.ts'
 
@@ -22,7 +21,8 @@ ready, drain and close hooks. The tree shows the names of options; --json also h
       if (flags.close) await quietly(() => server.close())
     } else note('Not booted: registrations that plugins make in their setup are not included.')
     const tree = flags.boot ? server.plugins : withoutTimes(server.plugins)
-    print(flags.json ? JSON.stringify(tree, undefined, 2) : columns(treeRows(tree), widthOf(process.stdout)).join('\n'))
+    if (flags.json) print(JSON.stringify(tree, undefined, 2))
+    else printTable(treeRows(tree), print)
   },
 })
 

@@ -51,6 +51,7 @@ export type RouteDescription = ReturnType<typeof describeRoute>
 export function describeRoute({ record, plugin, middlewares }: ListedRoute) {
   const options = record.options as { readonly [name: string]: unknown }
   const isSet = (name: string) => options[name] !== undefined && options[name] !== false
+  const site = String(record.site)
   const own = (options.middlewares ?? []) as readonly Middleware[]
   return {
     method: record.method,
@@ -73,7 +74,7 @@ export function describeRoute({ record, plugin, middlewares }: ListedRoute) {
     /** Its other options, by name. */
     options: Object.keys(options).filter((name) => isSet(name) && !known.includes(name)),
     /** Where it was registered: file, line and column. */
-    at: relativeTo(String(record.site)),
+    at: site.startsWith('/') ? relative(process.cwd(), site) : site,
   }
 }
 
@@ -89,14 +90,7 @@ export function notesOf({ owner, policies, validates, cached, middlewares, optio
   ]
 }
 
-function policiesOf(policy: unknown): string[] {
-  const all = (Array.isArray(policy) ? policy : policy === undefined ? [] : [policy]) as readonly {
-    readonly scope: string
-    readonly handler: string
-  }[]
-  return all.map(({ scope, handler }) => `${scope}.${handler}`)
-}
+const policiesOf = (policy: unknown) =>
+  [(policy ?? []) as Policy | Policy[]].flat().map(({ scope, handler }) => `${scope}.${handler}`)
 
-function relativeTo(site: string): string {
-  return site.startsWith('/') ? relative(process.cwd(), site) : site
-}
+type Policy = Readonly<Record<'scope' | 'handler', string>>

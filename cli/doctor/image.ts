@@ -6,14 +6,8 @@ import { type ProjectCheck, type ProjectView, textIn } from './view.ts'
 /** The folders that the plugins use: those that static serves, and those of storages on disk. */
 const foldersOf = ({ server }: ProjectView) =>
   (server?.listing.plugins ?? []).flatMap(({ definition: { name }, settings }) => {
-    if (name === 'static') {
-      const purpose = 'the files of the plugin static'
-      return (settings as readonly { readonly root: string }[]).map(({ root: path }) => ({
-        path,
-        purpose,
-        isWritten: false,
-      }))
-    }
+    if (name === 'static')
+      return (settings as readonly { readonly root: string }[]).map(({ root }) => ({ path: root, ...served }))
     if (name !== 'storage') return []
     const { providers } = settings as { readonly providers: Readonly<Record<string, { readonly folder?: unknown }>> }
     return Object.entries(providers).flatMap(([name, { folder }]) =>
@@ -22,6 +16,8 @@ const foldersOf = ({ server }: ProjectView) =>
         : [],
     )
   })
+
+const served = { purpose: 'the files of the plugin static', isWritten: false }
 
 /** The instructions of the image that runs, which is the last one; `undefined` without a Dockerfile. */
 function runningImage(folder: string): readonly string[] | undefined {

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DoctorFinding } from '../../plugins/shared/doctor/check.ts'
 import { manifest, packageFolder, packageName } from '../package.ts'
-import { above, readManifest } from '../project/project.ts'
+import { above, namesIn, readManifest } from '../project/project.ts'
 import { nameOf, ownRuntime } from '../serve/runtime.ts'
 import { isIn } from './versions.ts'
 import type { ProjectCheck } from './view.ts'
@@ -14,20 +14,11 @@ function installed(from: string, name: string): string | undefined {
   return found && realpathSync(found)
 }
 
-const namesIn = (manifest: Record<string, unknown>, ...kinds: string[]) =>
-  kinds.flatMap((kind) => Object.keys((manifest[kind] as object | undefined) ?? {}))
-
 const manifestOf = (folder: string) => readManifest(join(folder, 'package.json'))
 const versionOf = (folder: string) => String(manifestOf(folder).version)
 
 /** The packages that the project itself depends on. */
 const asked = (folder: string) => namesIn(manifestOf(folder), 'dependencies', 'devDependencies', 'optionalDependencies')
-
-/** The version of the runtime, with the name of the runtime in `engines`. */
-function runningVersion(): readonly [engine: string, version: string] {
-  const runtime = ownRuntime()
-  return [runtime, (process.versions as Record<string, string | undefined>)[runtime] ?? process.versions.node]
-}
 
 /** The finding for several copies of one package, with their users. */
 function copies(name: string, users: readonly (readonly [user: string, folder: string])[]): DoctorFinding | undefined {
@@ -51,16 +42,17 @@ export const packageChecks: readonly ProjectCheck[] = [
     code: 'runtime.version',
     level: 'error',
     find({ folder }) {
-      const [engine, version] = runningVersion()
+      const runtime = ownRuntime()
+      const version = process.versions[runtime] ?? process.versions.node
       const wanted = [
         [packageName, manifest.engines as Record<string, string>],
         ['package.json', (manifestOf(folder).engines ?? {}) as Record<string, string>],
       ] as const
       return wanted.flatMap(([who, engines]) => {
-        const range = engines[engine]
+        const range = engines[runtime]
         if (typeof range !== 'string' || isIn(version, range) !== false) return []
         const remedy = `Install one of these versions, on every machine that runs the application`
-        return [{ problem: `this is ${nameOf(ownRuntime())} ${version}, and ${who} asks for ${range}`, remedy }]
+        return [{ problem: `this is ${nameOf(runtime)} ${version}, and ${who} asks for ${range}`, remedy }]
       })
     },
   },

@@ -64,19 +64,17 @@ export const repositoryChecks: readonly ProjectCheck[] = [
       const files = git(['ls-files', '-z', '--', ...places], { folder }).lines
       return files
         .filter((file) => isEnv(file) && !forTests.test(file))
-        .flatMap((file): DoctorFinding[] => {
+        .flatMap((file): DoctorFinding | [] => {
           const secrets = secretsIn(textIn(folder, file))
           if (secrets.length > 0)
-            return [{ problem: `${file} is in the repository, with ${secrets.join(', ')}`, remedy: remedy(file) }]
+            return { problem: `${file} is in the repository, with ${secrets.join(', ')}`, remedy: remedy(file) }
           // It is unknown whether the settings of another package have secrets.
           if (file.includes('/')) return []
-          return [
-            {
-              problem: `${file} is in the repository, where the first secret that is written into it will be, too`,
-              remedy: `git rm --cached ${file}, and add it to .gitignore; keep an .env.example there instead`,
-              level: 'warning',
-            },
-          ]
+          return {
+            problem: `${file} is in the repository, where the first secret that is written into it will be, too`,
+            remedy: `git rm --cached ${file}, and add it to .gitignore; keep an .env.example there instead`,
+            level: 'warning',
+          }
         })
     },
   },

@@ -4,14 +4,6 @@ import { git } from '../../plugins/shared/environment/git.ts'
 import type { PackageManager } from '../../plugins/shared/environment/optional-package.ts'
 import { CommandFailure } from '../failure.ts'
 
-/** The command that runs a script of the project. */
-export function runCommand(manager: PackageManager, script: string): string {
-  if (manager === 'deno') return `deno task ${script}`
-  // Everyone knows "npm test" and "npm start"; "bun test" would be a different command from the script.
-  if (manager !== 'bun' && ['test', 'start'].includes(script)) return `${manager} ${script}`
-  return manager === 'yarn' || manager === 'pnpm' ? `${manager} ${script}` : `${manager} run ${script}`
-}
-
 /** npx has just fetched half of the packages: without requesting each again, the installation takes two thirds of the time. */
 const npmInstall = ['--prefer-offline', '--no-audit', '--no-fund']
 

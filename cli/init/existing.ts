@@ -1,41 +1,34 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readManifest } from '../project/project.ts'
+import { isObject } from '../../plugins/shared/values/json.ts'
+import { dependencyKinds, namesIn, readManifest } from '../project/project.ts'
 import { textOf } from '../text-file.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-const sections = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
 
-/** The existing `package.json`: a folder in which the framework was installed before `init` already has one. */
-function existingManifest(folder: string): Fields | undefined {
-  const file = join(folder, 'package.json')
-  return existsSync(file) ? readManifest(file) : undefined
-}
+const manifestIn = (folder: string) => join(folder, 'package.json')
 
 /** The indentation of the existing `package.json`. */
-export function existingIndent(folder: string): string | undefined {
-  const file = join(folder, 'package.json')
-  return /^\{\s*\n([ \t]+)"/.exec(textOf(file) ?? '')?.[1]
-}
+export const existingIndent = (folder: string): string | undefined =>
+  /^\{\s*\n([ \t]+)"/.exec(textOf(manifestIn(folder)) ?? '')?.[1]
 
 /** The name in the `package.json` of a folder. */
 export function existingName(folder: string): string | undefined {
-  const name = existingManifest(folder)?.name
+  const { name } = readManifest(manifestIn(folder))
   return typeof name === 'string' && name !== '' ? name : undefined
 }
 
 /**
- * An existing `package.json` completed with its missing members. Only two things that `npm init` writes are changed:
+ * The existing `package.json` completed with its missing members: a folder in which the framework was installed before `init`
+ * already has one. Only two things that `npm init` writes are changed:
  * a test that only fails, and `"type": "commonjs"`, with which no file would be a module.
  */
 export function completed(folder: string, own: Fields): Fields | undefined {
-  const there = existingManifest(folder)
-  if (there === undefined) return undefined
-  const known = new Set(sections.flatMap((section) => Object.keys(fieldsOf(there[section]))))
+  if (!existsSync(manifestIn(folder))) return undefined
+  const there = readManifest(manifestIn(folder))
+  const known = new Set(namesIn(there, ...dependencyKinds))
   const before = Object.entries(fieldsOf(there.scripts)).filter(
     ([, script]) => !/no test specified/.test(String(script)),
   )

@@ -5,18 +5,15 @@ import { inRepository } from '../project/project.ts'
 import type { Prompts } from '../prompts/prompts.ts'
 import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
-import { parts as allParts, type Extra, extras as extraFiles, type Part } from './parts.ts'
+import { parts as allParts, extras as extraFiles } from './parts.ts'
+import type { InitSettings } from './settings.ts'
 
 /** The decisions of `init`: given by flags, by answers, or left open. */
-export interface Answers {
-  readonly folder?: string | undefined
-  readonly name?: string | undefined
-  readonly packageManager?: PackageManager | undefined
-  readonly parts?: ReadonlySet<Part> | undefined
-  readonly extras?: ReadonlySet<Extra> | undefined
-  readonly install?: boolean | undefined
-  readonly git?: boolean | undefined
+export type Answers = {
+  readonly [Key in Exclude<keyof Decisions, 'framework'>]?: Decisions[Key] | undefined
 }
+
+type Decisions = InitSettings & Record<'install' | 'git', boolean>
 
 /** Asks for the decisions that no flag has made. */
 export async function askFor(

@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
+import { orFail } from '../../plugins/shared/values/safely.ts'
 import { CommandFailure } from '../failure.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 
@@ -49,20 +50,13 @@ function whyNot(found: Stats, file: string, path: string): string | undefined {
 }
 
 function textOf(file: string, path: string): string {
-  let bytes: Uint8Array
-  try {
-    bytes = readRegularFileSync(file)
-  } catch (error) {
-    throw new CommandFailure(`${path} cannot be read: ${(error as Error).message}; nothing was written`, error)
-  }
+  const unreadable = (why: string) => new CommandFailure(`${path} cannot be read: ${why}; nothing was written`)
+  const bytes = orFail(() => readRegularFileSync(file), unreadable)
   // The limit of the env plugin.
   if (bytes.length > 100_000) throw new CommandFailure(`${path} has more than 100 kB: nothing was written`)
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch (error) {
-    throw new CommandFailure(`${path} is not UTF-8 text: nothing was written`, error)
-  }
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  const noText = () => new CommandFailure(`${path} is not UTF-8 text: nothing was written`)
+  const text = orFail(() => decoder.decode(bytes), noText)
   if (/^\uFEFF?\s*\{/.test(text)) throw new CommandFailure(`${path} is JSON, but --env writes the dotenv format`)
   return text
 }

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { git } from '../../plugins/shared/environment/git.ts'
 import { shellWord } from '../printable.ts'
 import { above, isInside, projectRoot } from '../project/project.ts'
@@ -28,11 +28,8 @@ export function ignorePlace(folder: string) {
 
 /** The repository of a folder, which does not have to exist yet: for a link, the place of its target counts and not its own. */
 export function repositoryOf(folder: string): string | undefined {
-  const up = dirname(folder)
-  if (!existsSync(folder)) return up === folder ? undefined : repositoryOf(up)
-  const real = realpathSync(folder)
-  if (existsSync(join(real, '.git'))) return real
-  return dirname(real) === real ? undefined : repositoryOf(dirname(real))
+  const there = above(folder).find((one) => existsSync(one))
+  return there && above(realpathSync(there)).find((one) => existsSync(join(one, '.git')))
 }
 
 /** The file to write, and the notes to print, so that git ignores a path in the folder of a place. */
@@ -43,11 +40,8 @@ export function leaveOut({ folder, repository }: IgnorePlace, path: string): { f
   if (repository !== undefined && gitIgnores(folder, path) === true) return { notes: [] }
   // Git does not follow links to a `.gitignore`.
   if (found !== undefined && !found.isFile()) {
-    return {
-      notes: [
-        `Warning: ${ignoreFile} is not a regular file, so git does not ignore ${path}: make it a regular file with the line ${lineFor(path)}`,
-      ],
-    }
+    const warning = `Warning: ${ignoreFile} is not a regular file, so git does not ignore ${path}`
+    return { notes: [`${warning}: make it a regular file with the line ${lineFor(path)}`] }
   }
   const before = textOf(ignoreFile) ?? ''
   const text = ignoring(before, [lineFor(path)])

@@ -12,13 +12,9 @@ const generate = promisify(generateKeyPair)
 /** Bits of RSA keys: 3072 is as strong as AES-128 and is expected to stay so beyond 2030; 2048 is the minimum accepted everywhere. */
 export const rsaBits = { least: 2048, usual: 3072, most: 8192 } as const
 
-export async function makeKeys(
-  type: KeyType,
-  {
-    bits = rsaBits.usual,
-    passphrase,
-  }: { readonly bits?: number | undefined; readonly passphrase?: string | undefined } = {},
-): Promise<Made> {
+type Rules = { readonly bits: number | undefined; readonly passphrase?: string | undefined }
+
+export async function makeKeys(type: KeyType, { bits = rsaBits.usual, passphrase }: Rules): Promise<Made> {
   if (type === 'secret') return { secret: randomBytes(32).toString('base64url') }
   const publicKeyEncoding = { type: 'spki', format: 'pem' } as const
   const privateKeyEncoding = {

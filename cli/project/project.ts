@@ -5,6 +5,8 @@ import {
   type PackageManager,
   packageManagers,
 } from '../../plugins/shared/environment/optional-package.ts'
+import { isObject } from '../../plugins/shared/values/json.ts'
+import { orFail } from '../../plugins/shared/values/safely.ts'
 import { CommandFailure } from '../failure.ts'
 import { packageName, programName } from '../package.ts'
 import { textOf } from '../text-file.ts'
@@ -58,13 +60,16 @@ export function findProject(folder: string = process.cwd()): Project {
     root,
     packageManager,
     runtime: runtimeOf(packageManager),
-    dependencies: new Set(
-      ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'].flatMap((kind) =>
-        Object.keys((manifest[kind] as object | undefined) ?? {}),
-      ),
-    ),
+    dependencies: new Set(namesIn(manifest, ...dependencyKinds)),
   }
 }
+
+/** The members of a `package.json` with dependencies. */
+export const dependencyKinds = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']
+
+/** The names of the dependencies of these kinds. */
+export const namesIn = (manifest: Readonly<Record<string, unknown>>, ...kinds: readonly string[]): string[] =>
+  kinds.flatMap((kind) => Object.keys((manifest[kind] as object | undefined) ?? {}))
 
 export const runtimeOf = (manager: PackageManager): Runtime =>
   manager === 'bun' || manager === 'deno' ? manager : 'node'
@@ -75,31 +80,31 @@ export function testModule({ dependencies, runtime }: Pick<Project, 'dependencie
   return runtime === 'bun' ? 'bun:test' : 'node:test'
 }
 
+/** The command that runs a script of the project. */
+export function runCommand(manager: PackageManager, script: string): string {
+  if (manager === 'deno') return `deno task ${script}`
+  // Everyone knows "npm test" and "npm start"; "bun test" would be a different command from the script.
+  if (manager !== 'bun' && ['test', 'start'].includes(script)) return `${manager} ${script}`
+  return manager === 'yarn' || manager === 'pnpm' ? `${manager} ${script}` : `${manager} run ${script}`
+}
+
 /**
  * The command line of a project: the script in its `package.json`. If the package is not installed, `npx` would fetch any package with
  * that name from the registry.
  */
 export const commandLineOf = (manager: PackageManager): string =>
-  ({
-    npm: `npm run ${programName} --`,
-    pnpm: `pnpm ${programName}`,
-    yarn: `yarn ${programName}`,
-    bun: `bun run ${programName}`,
-    deno: `deno task ${programName}`,
-  })[manager]
+  runCommand(manager, programName) + (manager === 'npm' ? ' --' : '')
 
 /** Reads a `package.json`; empty if the file does not exist. */
 export function readManifest(file: string): Record<string, unknown> {
   const text = textOf(file)
   if (text === undefined) return {}
-  try {
+  const read = () => {
     const manifest: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
-    if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest))
-      throw new Error('it is not an object')
-    return manifest as Record<string, unknown>
-  } catch (error) {
-    throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, error)
+    if (isObject(manifest)) return manifest
+    throw new Error('it is not an object')
   }
+  return orFail(read, (why) => new CommandFailure(`${file} cannot be read: ${why}`))
 }
 
 /** The tarball or folder from which a project has this package, if it has it from a file. */

@@ -89,7 +89,7 @@ export interface Content {
 export function readContent(root: Root, folder: string): Content {
   const files = new Map<string, string>()
   const folders = new Map<string, number>()
-  for (const name of namesIn(folder)) {
+  for (const name of safely(() => readdirSync(folder), [])) {
     const path = join(folder, name)
     // A linked folder may lead upwards, endlessly.
     const found = lstatSync(path, { throwIfNoEntry: false })
@@ -101,10 +101,6 @@ export function readContent(root: Root, folder: string): Content {
     }
   }
   return { files, folders }
-}
-
-function namesIn(folder: string): string[] {
-  return safely(() => readdirSync(folder), [])
 }
 
 /** A size above that of any source: a larger file is compared by its date. */

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { kindOf } from '../../plugins/shared/files/regular-file.ts'
 import { option, type SettingsOf } from '../../plugins/shared/options/index.ts'
+import { orFail } from '../../plugins/shared/values/safely.ts'
 import { CommandFailure } from '../failure.ts'
 import { programName } from '../package.ts'
 import { text } from '../run/own-command.ts'
@@ -17,19 +18,13 @@ const settings = option.shape({ start: option.name(), server: option.name(), exp
  */
 export function projectSettings(folder: string = process.cwd()): SettingsOf<typeof settings> {
   const given = readManifest(join(folder, 'package.json'))[programName]
-  try {
-    return settings.parse(given ?? {}, programName)
-  } catch (error) {
-    throw new CommandFailure((error as Error).message.replace(/^\w+: /, 'package.json: '), error)
-  }
+  const wrong = (why: string) => new CommandFailure(why.replace(/^\w+: /, 'package.json: '))
+  return orFail(() => settings.parse(given ?? {}, programName), wrong)
 }
 
 /** Modules with these names, in the order in which they are looked for. */
 export const modulesOf = (...names: readonly string[]) =>
   names.flatMap((name) => ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension))
-
-/** Where to look for the file that starts an application, in this order. */
-const startFiles = modulesOf('src/index', 'index')
 
 /** The flag for that file. */
 export const startFlag = text('file', 'The module that calls server.listen() (default src/index.ts, index.ts, …)')
@@ -49,7 +44,7 @@ export function findStartFile(folder: string, named?: string): string {
   const { start } = named === undefined ? projectSettings(folder) : {}
   const entry = named ?? start
   if (entry === undefined) {
-    const first = startFiles.find((file) => found(resolve(folder, file)) === 'a file')
+    const first = modulesOf('src/index', 'index').find((file) => found(resolve(folder, file)) === 'a file')
     if (first !== undefined) return first
     throw new CommandFailure(
       `no start file found in ${folder}: looked for src/index.ts, index.ts (also .mts, .js, .mjs). Pass the module that calls server.listen(): --entry <file>`,

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, mkdirSync, realpathSync, rmdirSync, rmSync, stat
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import { CommandFailure } from '../failure.ts'
 import { above, isInside } from '../project/project.ts'
 import { onOff } from '../run/own-command.ts'
@@ -110,13 +111,8 @@ function writeAll(root: string, files: readonly Planned[]): void {
       }
     }
   } catch (error) {
-    for (const step of undo) {
-      try {
-        step()
-      } catch {
-        // A failure to undo matters less than the first error.
-      }
-    }
+    // A failure to undo matters less than the first error.
+    for (const step of undo) safely(step)
     throw new CommandFailure(`nothing was written: ${(error as Error).message}`, error)
   }
 }

@@ -1,4 +1,5 @@
 import { quoted, wrongUsage } from '../failure.ts'
+import { json, text } from '../sdk/printer.ts'
 
 /** One name in each of its spellings. */
 export interface Names {
@@ -68,19 +69,8 @@ export function identifier(camel: string, kind: string): string {
   return taken.has(camel) ? identifier(`${camel}${kind}`, kind) : camel
 }
 
-/** A string as the name of a property, without quotes if they are not needed. */
-export function propertyName(text: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(text) ? text : literal(text)
-}
-
 /** A string as a TypeScript literal, in the quotes that formatters leave: single quotes, unless they need more escapes. */
-export function literal(text: string): string {
-  const inside = JSON.stringify(text)
-    .slice(1, -1)
-    .replaceAll(/[\u007f-\u009f\u2028\u2029]/g, escaped)
-  const [singles, doubles] = ["'", '"'].map((quote) => text.split(quote).length) as [number, number]
-  if (singles > doubles) return `"${inside}"`
-  return `'${inside.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+export function literal(value: string): string {
+  const [singles, doubles] = ["'", '"'].map((quote) => value.split(quote).length) as [number, number]
+  return singles > doubles ? json(value) : text(value)
 }
-
-const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -1,3 +1,5 @@
+import { isObject } from '../../plugins/shared/values/json.ts'
+import { orFail } from '../../plugins/shared/values/safely.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
 import type { ApiDocument } from './document.ts'
 import type { MessageDocument } from './messages.ts'
@@ -53,24 +55,15 @@ async function read(address: URL, format: 'openapi' | 'asyncapi', version: strin
     text = await response.text()
   } catch (error) {
     const { name, message, cause } = error as Error
-    if (name === 'TimeoutError')
-      throw new CommandFailure(
-        `${address} cannot be read: there was no response within ${patience / 1000} seconds`,
-        error,
-      )
-    const why = cause instanceof Error && cause.message !== '' ? cause.message : message
+    const said = cause instanceof Error && cause.message !== '' ? cause.message : message
+    const why = name === 'TimeoutError' ? `there was no response within ${patience / 1000} seconds` : said
     throw new CommandFailure(`${address} cannot be read: ${why}`, error)
   }
   if (response.status === 404) return undefined
   if (!response.ok) throw new CommandFailure(`${address} was answered with ${response.status}`)
-  let document: unknown
-  try {
-    document = JSON.parse(text)
-  } catch (error) {
-    throw new CommandFailure(`${address} is not JSON`, error)
-  }
-  const said =
-    typeof document === 'object' && document !== null ? (document as Record<string, unknown>)[format] : undefined
+  const noJson = () => new CommandFailure(`${address} is not JSON`)
+  const document: unknown = orFail(() => JSON.parse(text), noJson)
+  const said = isObject(document) ? document[format] : undefined
   if (typeof said === 'string' && said.startsWith(version)) return document as object
   throw new CommandFailure(`${address} is not a description of the format ${format} ${version}x`)
 }

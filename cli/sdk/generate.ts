@@ -40,9 +40,6 @@ export function runtime(): string {
   return `${parts.join('\n\n')}\n${fromTemplate('sdk/client.ts')}`
 }
 
-/** The part for websockets, in clients of servers that have any. */
-const socketRuntime = (): string => fromTemplate('sdk/sockets.ts')
-
 /** Names that no type may have. */
 const refused = 'Any Unknown Never Void Null Undefined'
 
@@ -78,7 +75,7 @@ ${hasSockets ? '  const open = openSockets(options)\n' : ''}  return ${codeOf(tr
 }
 `,
     runtime(),
-    hasSockets ? socketRuntime() : '',
+    hasSockets ? fromTemplate('sdk/sockets.ts') : '',
   ]
     .map((part) => part.replace(/^\n+/, ''))
     .filter((part) => part !== '')
@@ -219,10 +216,8 @@ function socketShape(route: SocketRoute, printer: SchemaPrinter, indent: string)
   const part = (name: string, schema: Schema | undefined, direction: 'query' | 'input', more = '') => {
     if (typeof schema !== 'object') return
     const isRequired = (schema.required ?? []).length > 0
-    members.push({
-      text: `${inner}${name}${isRequired ? '' : '?'}: ${printer.type(schema, direction, inner)}${more}`,
-      isRequired,
-    })
+    const type = printer.type(schema, direction, inner) + more
+    members.push({ text: `${inner}${name}${isRequired ? '' : '?'}: ${type}`, isRequired })
   }
   part('query', route.query, 'query')
   part('headers', route.headers, 'input', ' & HeaderValues')

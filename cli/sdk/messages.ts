@@ -38,8 +38,7 @@ export type SocketRoute = ReturnType<typeof socketsOf>['routes'][number]
 export function socketsOf(api: ApiDocument, messages: MessageDocument = {}) {
   const schemas = (messages.components?.schemas ?? {}) as { readonly [name: string]: Schema }
   const { names, added } = withNames(schemas, (api.components?.schemas ?? {}) as { readonly [name: string]: Schema })
-  const modern = (schema: Schema | undefined) =>
-    schema === undefined ? undefined : (rewritten(schema, names) as Schema)
+  const modern = (schema: Schema | undefined) => rewritten(schema, names) as Schema | undefined
   // References are the same in both kinds of documents.
   const whole = messages as unknown as ApiDocument
   const routes = sorted(messages.channels).flatMap(([id, given]) => {

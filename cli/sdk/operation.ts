@@ -12,7 +12,7 @@ import {
 } from './document.ts'
 import { claim, pascal } from './names.ts'
 import { comment, key, tags, union } from './printer.ts'
-import { docOf, type SchemaPrinter } from './schema.ts'
+import { docOf, hasDefault, type SchemaPrinter } from './schema.ts'
 
 /**
  * The types of failures that several operations have in common, above all the framework's own: they are declared once, named after
@@ -137,15 +137,11 @@ function isFree({ in: where, style, explode, schema }: Parameter): boolean {
 }
 
 /** Whether a parameter is needed: one for which the server has a default is optional. */
-function isNeeded({ required, schema }: Parameter): boolean {
-  return required === true && !(typeof schema === 'object' && schema !== null && schema.default !== undefined)
-}
+const isNeeded = ({ required, schema = {} }: Parameter) => required === true && !hasDefault(schema)
 
 function parameterMember(parameter: Parameter, printer: SchemaPrinter, indent: string): string {
-  const doc = comment(
-    parameter.description === undefined ? docOf(parameter.schema ?? {}) : [parameter.description],
-    indent,
-  )
+  const { description, schema = {} } = parameter
+  const doc = comment(description === undefined ? docOf(schema) : [description], indent)
   const type = printer.type(parameter.schema, parameter.in === 'query' ? 'query' : 'input', indent)
   const isOptional = !isNeeded(parameter)
   // HTTP ignores the case of header names; the client sends them as the document has them.

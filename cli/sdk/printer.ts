@@ -3,11 +3,16 @@
  * of the routes, and none of them may end a string or a comment.
  */
 
-/** A string literal. */
-export function text(value: string): string {
-  const body = JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
-  return `'${body.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`
-}
+/** A string literal in single quotes. */
+export const text = (value: string): string =>
+  `'${json(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+
+/** A string literal in double quotes, without the controls and line breaks that JSON allows in it. */
+export const json = (value: string): string =>
+  JSON.stringify(value).replaceAll(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 /** The name of a member of a type. Only ASCII needs no quotes: compilers support different parts of Unicode. */
 export function key(name: string): string {

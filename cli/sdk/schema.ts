@@ -35,16 +35,11 @@ export class SchemaPrinter {
 
   /** The declarations of the components that the printed types refer to, directly or through other components. */
   declarations(): string {
-    const written = new Map<string, string>()
-    // Printing one component may be the first reference to another.
-    for (let before = -1; before !== written.size; ) {
-      before = written.size
-      for (const [name, { component, direction }] of this.#used) {
-        if (written.has(name)) continue
-        written.set(name, this.#declaration(component, name, direction))
-      }
-    }
-    return sorted(Object.fromEntries(written))
+    const written: Record<string, string> = {}
+    // Printing one component may be the first reference to another, which the iteration of a Map then reaches as well.
+    for (const [name, { component, direction }] of this.#used)
+      written[name] = this.#declaration(component, name, direction)
+    return sorted(written)
       .map(([, declaration]) => declaration)
       .join('\n')
   }
@@ -77,15 +72,10 @@ export class SchemaPrinter {
   #own(schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
     if ('const' in schema) return literal(schema.const)
     if (Array.isArray(schema.enum)) return union(schema.enum.map(literal))
-    const { type } = schema
-    if (Array.isArray(type)) {
-      return union(type.map((one) => this.#typed(one, schema, direction, indent, depth)))
-    }
-    if (typeof type === 'string') return this.#typed(type, schema, direction, indent, depth)
-    if (schema.properties !== undefined) return this.#object(schema, direction, indent, depth)
-    if (schema.items !== undefined || schema.prefixItems !== undefined)
-      return this.#array(schema, direction, indent, depth)
-    return 'unknown'
+    const isArray = schema.items !== undefined || schema.prefixItems !== undefined
+    const implied = schema.properties !== undefined ? 'object' : isArray ? 'array' : 'unknown'
+    const types = [schema.type ?? implied].flat()
+    return union(types.map((one) => this.#typed(one, schema, direction, indent, depth)))
   }
 
   #typed(type: string, schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
@@ -99,17 +89,13 @@ export class SchemaPrinter {
 
   #reference(reference: string, direction: Direction, indent: string, depth: number): string {
     const component = componentOf(reference)
-    if (component !== undefined && this.#names.has(component)) {
-      // A component has no separate form for multipart bodies, so it is inlined.
-      if (direction === 'form')
-        return this.type(resolve(this.#document, reference) as Schema, direction, indent, depth + 16)
-      const input = direction !== 'output' ? this.#inputNames.get(component) : undefined
-      const printed = input ?? this.#names.get(component)!
-      this.#used.set(printed, { component, direction: input === undefined ? 'output' : 'input' })
-      return printed
-    }
-    // A reference into the middle of another schema: a cycle ends at the maximum depth.
-    return this.type(resolve(this.#document, reference) as Schema | undefined, direction, indent, depth + 16)
+    // A component has no separate form for multipart bodies. In a reference into the middle of a schema, a cycle ends at the maximum depth.
+    if (component === undefined || !this.#names.has(component) || direction === 'form')
+      return this.type(resolve(this.#document, reference) as Schema | undefined, direction, indent, depth + 16)
+    const input = direction !== 'output' ? this.#inputNames.get(component) : undefined
+    const printed = input ?? this.#names.get(component)!
+    this.#used.set(printed, { component, direction: input === undefined ? 'output' : 'input' })
+    return printed
   }
 
   #array(schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
@@ -196,16 +182,13 @@ function componentOf(reference: string | undefined): string | undefined {
   return name === undefined ? undefined : pointed(name)
 }
 
-const hasDefault = (schema: Schema) => typeof schema === 'object' && schema !== null && schema.default !== undefined
+export const hasDefault = (schema: Schema): boolean =>
+  typeof schema === 'object' && schema !== null && schema.default !== undefined
 
 const isPlainObject = (schema: Schema) =>
   typeof schema === 'object' &&
-  !schema.allOf &&
-  !schema.anyOf &&
-  !schema.oneOf &&
-  !schema.enum &&
-  schema.$ref === undefined &&
-  !Array.isArray(schema.type)
+  !Array.isArray(schema.type) &&
+  !(['allOf', 'anyOf', 'oneOf', 'enum', '$ref'] as const).some((keyword) => schema[keyword])
 
 export function docOf(schema: Schema): (string | undefined)[] {
   if (typeof schema !== 'object' || schema === null) return []

@@ -4,6 +4,7 @@ import { nearest } from '../../kernel/support/nearest.ts'
 import { isCommandClass } from '../../plugins/command.ts'
 import type { CommandDefinition } from '../../plugins/shared/development/command-definition.ts'
 import { findFiles } from '../../plugins/shared/files/modules.ts'
+import { messageOf, orFail } from '../../plugins/shared/values/safely.ts'
 import {
   commandFolders,
   defaultTimeout,
@@ -162,17 +163,11 @@ function instanceOf(cls: new () => CommandDefinition, from: string): CommandDefi
     throw new CommandFailure(
       `${from}: the constructor of ${cls.name} takes arguments, but the framework calls it without arguments`,
     )
-  try {
-    return new cls()
-  } catch (error) {
-    throw new CommandFailure(
-      `${from}: ${cls.name} cannot be made: ${(error as Error)?.message ?? String(error)}`,
-      error,
-    )
-  }
+  return orFail(
+    () => new cls(),
+    (why) => new CommandFailure(`${from}: ${cls.name} cannot be made: ${why}`),
+  )
 }
 
-function asFailure(error: unknown): CommandFailure {
-  if (error instanceof CommandFailure) return error
-  return new CommandFailure(error instanceof Error ? error.message : String(error), error)
-}
+const asFailure = (error: unknown) =>
+  error instanceof CommandFailure ? error : new CommandFailure(messageOf(error), error)

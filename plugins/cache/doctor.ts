@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Kernel } from '../../kernel/index.ts'
 import { type DoctorCheck, productionWarning, unused } from '../shared/doctor/check.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
+import { safely } from '../shared/values/safely.ts'
 import type { CacheSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<CacheSettings>[] = [
@@ -22,21 +23,15 @@ export const checks: readonly DoctorCheck<CacheSettings>[] = [
   ),
 ]
 
+type Manifest = { readonly scripts?: Readonly<Record<string, string>> | null } | null
+
 /** The sign that the application runs in several processes, as far as one of them can see it. */
 function severalWorkers(own: Kernel['worker']): string | undefined {
   if (own !== undefined && own.of > 1) return `this is worker ${own.number} of ${own.of}`
-  const [name, script] = Object.entries(scripts()).find(([, text]) => workers.test(text)) ?? []
-  return name === undefined ? undefined : `the script "${name}" of package.json runs ${workers.exec(script!)![0]}`
+  const manifest = safely(() => JSON.parse(readFileSync('package.json', 'utf8')) as Manifest)
+  const scripts = Object.entries(manifest?.scripts ?? {})
+  const found = scripts.find(([, text]) => /\bstart\b/.test(text) && workers.test(text))
+  return found && `the script "${found[0]}" of package.json runs ${workers.exec(found[1])![0]}`
 }
 
 const workers = /(?:--workers|-w)[= ](?:max|[2-9]\d*|1\d+)\b/
-
-function scripts(): Readonly<Record<string, string>> {
-  try {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts?: Record<string, string> }
-    const ours = Object.entries(scripts ?? {}).filter(([, text]) => typeof text === 'string' && /\bstart\b/.test(text))
-    return Object.fromEntries(ours)
-  } catch {
-    return {}
-  }
-}

@@ -118,11 +118,8 @@ function object(members: EnvTypes, options?: object): EnvType<unknown> {
 /** Whether a message quotes a value, or enough of it to identify it. */
 function quotes(message: string, text: string): boolean {
   const [where, what] = [message.toLowerCase(), text.toLowerCase()]
-  if (what.length <= revealingLength) return where.includes(what)
-  for (let i = 0; i <= what.length - revealingLength; i++) {
-    if (where.includes(what.slice(i, i + revealingLength))) return true
-  }
-  return false
+  const length = Math.max(1, what.length - revealingLength + 1)
+  return Array.from({ length }, (_, at) => what.slice(at, at + revealingLength)).some((part) => where.includes(part))
 }
 const revealingLength = 6
 const longestMessage = 300

@@ -24,11 +24,10 @@ export function environmentFiles(
   if (variables.length === 0) return { files: [], notes: [] }
   const before = (path: string) =>
     others.find((one) => one.path === path)?.text ?? textOf(join(place.project.root, path))
-  const own = (variable: Variable) => variable.value
   const [module, ...shared] = sharedTexts(place, variables, before)
   const texts: readonly Planned[] = [
     module!,
-    { path: '.env', text: withLines(before('.env') ?? ownNote, variables, own), mode: 0o600 },
+    { path: '.env', text: withLines(before('.env') ?? ownNote, variables, ({ value }) => value), mode: 0o600 },
     ...shared,
     // A project without .env may not have a line for it, either.
     ...(before('.env') === undefined

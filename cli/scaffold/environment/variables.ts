@@ -30,16 +30,12 @@ export const optional = (name: string, example: string): Variable => ({
   example,
 })
 
-export const optionalSecret = (name: string, example: string): Variable => ({
-  name,
-  type: 'string({ optional: true, secret: true })',
-  example,
-})
+const optionalSecret = { type: 'string({ optional: true, secret: true })', example: '…' }
 
 /** The variables of every AWS client; the token is that of temporary keys. */
 export const awsVariables = [
   optional('AWS_REGION', 'eu-south-1'),
   optional('AWS_ACCESS_KEY_ID', '…'),
-  optionalSecret('AWS_SECRET_ACCESS_KEY', '…'),
-  optionalSecret('AWS_SESSION_TOKEN', '…'),
+  { name: 'AWS_SECRET_ACCESS_KEY', ...optionalSecret },
+  { name: 'AWS_SESSION_TOKEN', ...optionalSecret },
 ]

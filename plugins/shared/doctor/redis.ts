@@ -67,22 +67,17 @@ function shown(used: UsedRedis): string {
 const canBeAsked = (used: UsedRedis) =>
   used.client === undefined || ['info', 'time'].every((name) => typeof Object(used.client)[name] === 'function')
 
-/** What a plugin loses when Redis evicts keys without an expiry. */
-export interface EvictionCheck extends Pick<DoctorCheck, 'code' | 'level'> {
-  /** What is lost: `sessions`, `messages`. */
-  readonly what: string
-}
-
 /**
  * Checks of the Redis that a plugin uses: its eviction policy, where that would lose data, and its clock.
  *
  * @param usedBy The feature that uses it, for messages about a missing package.
  * @param of Returns the Redis from the options of the plugin; `undefined` for none.
+ * @param evicts What the plugin loses when Redis evicts keys without an expiry: `sessions`, `messages`.
  */
 export function redisChecks<Settings>(
   usedBy: string,
   of: (input: DoctorInput<Settings>) => UsedRedis | undefined,
-  evicts?: EvictionCheck,
+  evicts?: Pick<DoctorCheck, 'code' | 'level'> & { readonly what: string },
 ): DoctorCheck<Settings>[] {
   const facts = async (input: DoctorInput<Settings>) => {
     const used = of(input)

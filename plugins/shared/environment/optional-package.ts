@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { defineErrors, type FrameworkError, reportedTogether } from '../../../kernel/support/errors.ts'
+import { safely } from '../values/safely.ts'
 
 export const { PeerMissingError } = defineErrors({
   PeerMissingError: (feature: string, names: readonly string[], install: string) =>
@@ -34,15 +35,8 @@ export function installCommand(
 function peerRanges(): Readonly<Record<string, string>> {
   const load = createRequire(import.meta.url)
   // From dist, dist/chunks and the sources.
-  for (const manifest of ['../package.json', '../../package.json', '../../../package.json']) {
-    try {
-      const { peerDependencies } = load(manifest) as { peerDependencies?: Readonly<Record<string, string>> }
-      if (peerDependencies !== undefined) return peerDependencies
-    } catch {
-      // It does not exist.
-    }
-  }
-  return {}
+  const manifests = ['../package.json', '../../package.json', '../../../package.json']
+  return manifests.map((manifest) => safely(() => load(manifest).peerDependencies)).find(Boolean) ?? {}
 }
 
 /** The version to install, such as `@16`: the latest one may be unsupported or, if several are supported, not run on this Node.js. */

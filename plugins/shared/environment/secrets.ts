@@ -23,9 +23,7 @@ function problemOf(secret: unknown): string | undefined {
   return isWeak(secret) && isProduction() ? `${secret.length} characters long` : undefined
 }
 
-function isWeak(secret: string): boolean {
-  return secret.length < enough
-}
+const isWeak = (secret: string) => secret.length < enough
 
 /** Reports short secrets: in production they are an error; elsewhere they are convenient, and a warning reports them. */
 export function warnOfWeak(name: string, all: readonly string[], log: Logger): void {

@@ -18,11 +18,9 @@ const { WorkerMemoryError, WorkerLeadError } = defineErrors({
 export async function askLeader(topic: string, question?: unknown): Promise<unknown> {
   const asked = supervisor()?.ask(topic, question)
   if (asked === undefined) throw WorkerLeadError(topic, 'this process has no connection to it')
-  try {
-    return await asked
-  } catch (error) {
-    throw WorkerLeadError(topic, (error as Error).message)
-  }
+  return asked.catch((error: Error) => {
+    throw WorkerLeadError(topic, error.message)
+  })
 }
 
 /**

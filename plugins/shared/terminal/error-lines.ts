@@ -53,13 +53,9 @@ export function placeOf(chain: readonly Thrown[]): string | undefined {
   return nearest.length === 0 ? undefined : [...new Set(nearest)].join(', ')
 }
 
-interface Part {
-  readonly said: string
-  readonly frames: readonly string[]
-  readonly isOwn: boolean
-}
+type Part = ReturnType<typeof partOf>
 
-function partOf({ name, message, stack, isOwn }: Thrown): Part {
+function partOf({ name, message, stack, isOwn }: Thrown) {
   const parts = partsOf({ name, message, stack })
   if (parts === undefined) return { said: name === '' ? message : `${name}: ${message}`, frames: [], isOwn }
   const heading = parts.before.split('\n')

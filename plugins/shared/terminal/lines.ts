@@ -1,4 +1,5 @@
 import { systemClock, type Timer } from '../../../kernel/index.ts'
+import { isObject, type Json } from '../values/json.ts'
 import { safely } from '../values/safely.ts'
 import { failureLines, saidAlone, saidBy, type Thrown, thrownOf } from './error-lines.ts'
 import type { Paint } from './paint.ts'
@@ -8,7 +9,7 @@ const patience = 200
 /** How many characters of the other members of an entry are shown. */
 const maxMembers = 500
 
-type Entry = Record<string, unknown>
+type Entry = Json
 
 /** Members that every line has, or that are shown in a way of their own. */
 const own = new Set(['level', 'time', 'pid', 'hostname', 'reqId', 'msg', 'err', 'error', 'name', 'v'])
@@ -113,8 +114,7 @@ export class ReadableLines {
 
   #clock(time: unknown): string {
     const date = new Date(typeof time === 'number' ? time : systemClock.now())
-    const two = (number: number) => String(number).padStart(2, '0')
-    return this.#paint('dim', [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':'))
+    return this.#paint('dim', date.toTimeString().slice(0, 8))
   }
 }
 
@@ -146,7 +146,7 @@ function isOfRequest(entry: Entry): entry is Entry & Responded & { readonly reqI
 
 function entryOf(line: string): Entry | undefined {
   const entry: unknown = safely(() => JSON.parse(line))
-  return typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? (entry as Entry) : undefined
+  return isObject(entry) ? entry : undefined
 }
 
 /** An error in the form of loggers, with its causes. */
