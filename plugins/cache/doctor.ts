@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Kernel } from '../../kernel/index.ts'
 import { type DoctorCheck, productionWarning, unused } from '../shared/doctor/check.ts'
 import { redisChecks } from '../shared/doctor/redis.ts'
+import { safely } from '../shared/values/safely.ts'
 import type { CacheSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<CacheSettings>[] = [
@@ -32,11 +33,9 @@ function severalWorkers(own: Kernel['worker']): string | undefined {
 const workers = /(?:--workers|-w)[= ](?:max|[2-9]\d*|1\d+)\b/
 
 function scripts(): Readonly<Record<string, string>> {
-  try {
+  return safely(() => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts?: Record<string, string> }
     const ours = Object.entries(scripts ?? {}).filter(([, text]) => typeof text === 'string' && /\bstart\b/.test(text))
     return Object.fromEntries(ours)
-  } catch {
-    return {}
-  }
+  }, {})
 }
