@@ -88,7 +88,7 @@ export class Kernel extends RouteVerbs {
       routes: this.#routes,
       prototypes: { request: classes.Request.prototype, response: classes.Response.prototype },
     }
-    this.#life = new LifeCycle(this.#state, this.#root, host, this.#routes, this.#dispatcher)
+    this.#life = new LifeCycle(this.#state, this.#root, host, this.#dispatcher)
     const { limits } = settings
     this.#fetch = fetchHandler(this.#dispatcher.handle, { limits, onWarning: warnInto(this) })
     this.inject = injector(this.#dispatcher.handle, this.#life, this.#state)

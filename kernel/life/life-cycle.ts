@@ -1,5 +1,4 @@
 import type { HostServer } from '../http/request/request.ts'
-import type { CompiledRoutes } from '../pipeline/compiled-route.ts'
 import type { Dispatcher } from '../pipeline/dispatch.ts'
 import type { ContextHost } from '../plugin/context.ts'
 import type { Hook, PluginEntry } from '../plugin/scope.ts'
@@ -60,7 +59,6 @@ export class LifeCycle {
   readonly #state: LifeState
   readonly #root: PluginEntry
   readonly #host: ContextHost
-  readonly #routes: CompiledRoutes
   readonly #dispatcher: Dispatcher
   #boot: Promise<void> | undefined
   #adapter: Adapter | undefined
@@ -71,12 +69,11 @@ export class LifeCycle {
   /** Ends the wait for ready hooks. */
   #leaveReadyHooks: (() => void) | undefined
 
-  constructor(state: LifeState, root: PluginEntry, host: ContextHost, routes: CompiledRoutes, dispatcher: Dispatcher) {
+  constructor(state: LifeState, root: PluginEntry, host: ContextHost, dispatcher: Dispatcher) {
     announce()
     this.#state = state
     this.#root = root
     this.#host = host
-    this.#routes = routes
     this.#dispatcher = dispatcher
     this.#followAbortSignal(host.server.settings.abortSignal)
   }
@@ -103,7 +100,7 @@ export class LifeCycle {
     const start = performance.now()
     try {
       await bootTree(this.#root, this.#host)
-      this.#routes.compile(this.#host.server.safeLogger)
+      this.#host.routes.compile(this.#host.server.safeLogger)
       this.#dispatcher.compile()
       this.#state.booted = true
       // A ready hook that closes the server would otherwise wait for itself.
@@ -231,26 +228,12 @@ export class LifeCycle {
   }
 
   #shutDown(): Promise<Error[]> {
-    const { server, lifeCycle } = this.#host
-    const { closeTimeout, drainWindow } = server.settings
     ownAll(this.#root, this.#host)
-    return shutDown({
+    return shutDown(this.#host, {
+      state: this.#state,
       adapter: this.#adapter,
-      hooks: lifeCycle,
-      closeTimeout,
-      drainWindow,
-      logger: server.safeLogger,
-      startDraining: () => {
-        this.#state.draining = true
-        this.closing.abort(ServerClosingError())
-      },
-      stopIntake: () => {
-        this.#state.refusing = true
-        return this.#dispatcher.idle()
-      },
-      abandoned: () => {
-        this.#state.abandoned = true
-      },
+      startDraining: () => this.closing.abort(ServerClosingError()),
+      idle: () => this.#dispatcher.idle(),
     })
   }
 }

@@ -1,8 +1,9 @@
-import type { HookLists, PluginEntry } from '../plugin/scope.ts'
+import type { ContextHost } from '../plugin/context.ts'
+import type { PluginEntry } from '../plugin/scope.ts'
 import type { Adapter } from '../runtime/adapter.ts'
 import { systemClock } from '../support/clock.ts'
 import { defineErrors } from '../support/errors.ts'
-import type { Logger } from '../support/logger.ts'
+import type { LifeState } from '../support/life-state.ts'
 import { isInTime } from '../support/within.ts'
 
 export const { CloseHookTimeoutError, CloseHookError } = defineErrors({
@@ -12,19 +13,14 @@ export const { CloseHookTimeoutError, CloseHookError } = defineErrors({
     `the ${phase} hook of the plugin "${plugin}" failed: ${why}`,
 })
 
-/** What closing needs. */
+/** What closing changes and waits for. */
 export interface ShutdownParts {
+  readonly state: LifeState
   readonly adapter: Adapter | undefined
-  readonly hooks: Pick<HookLists, 'onDrain' | 'onClose'>
-  readonly closeTimeout: number
-  readonly drainWindow: number
-  readonly logger: Logger
-  /** From now on, answers have the header `Connection: close`. */
+  /** Called when answers begin to have the header `Connection: close`. */
   startDraining(): void
-  /** Refuses new requests from now on; resolves when those in progress are done. */
-  stopIntake(): Promise<void>
-  /** Called when closing no longer waits for the work of a plugin. */
-  abandoned(): void
+  /** Resolves when the requests in progress are done. */
+  idle(): Promise<void>
 }
 
 /** How long kept-alive connections may send one more request after the listener was closed. */
@@ -48,40 +44,41 @@ const announcedPart = 0.9
  * do answers have `Connection: close`. Measured with 40 clients: asking them to leave while the listener still accepted connections
  * made them all connect again, and up to 28 of those connections were reset when it closed; in this order, none was.
  */
-export async function shutDown(parts: ShutdownParts): Promise<Error[]> {
-  const { adapter, hooks, closeTimeout } = parts
+export async function shutDown(host: ContextHost, parts: ShutdownParts): Promise<Error[]> {
+  const { state, adapter } = parts
+  const { closeTimeout, drainWindow } = host.server.settings
   const start = systemClock.monotonic()
   const left = (reserved = 0) => Math.max(0, closeTimeout - reserved - (systemClock.monotonic() - start))
-  if (adapter !== undefined) {
-    const { drainWindow } = parts
-    while (adapter.connections() > 0 && systemClock.monotonic() - start < drainWindow)
-      await systemClock.sleep(Math.min(20, drainWindow))
-  }
+  while (adapter !== undefined && adapter.connections() > 0 && systemClock.monotonic() - start < drainWindow)
+    await systemClock.sleep(Math.min(20, drainWindow))
+  state.draining = true
   parts.startDraining()
   const errors: Error[] = []
-  const reserved = hooks.onClose.length === 0 ? 0 : reservedOf(closeTimeout)
-  const drained = runDrainHooks(parts, left(reserved), errors)
+  const reserved = host.lifeCycle.onClose.length === 0 ? 0 : reservedOf(closeTimeout)
+  const drained = runDrainHooks(host, state, left(reserved), errors)
   const stopped = adapter?.stop()
   // Requests that were accepted before the listener closed still get their responses.
   if (stopped !== undefined) await isInTime(stopped, Math.min(lastRequestsMs, left()), systemClock)
-  const answered = Promise.all([parts.stopIntake(), stopped])
+  state.refusing = true
+  const answered = Promise.all([parts.idle(), stopped])
   const [inTime] = await Promise.all([isInTime(answered, left(reserved), systemClock), drained])
   const cutAtDeadline = async () => {
     if (inTime || (await isInTime(answered, left(), systemClock))) return
     const cut = adapter?.cut() ?? 0
-    parts.logger.warn({ connections: cut }, `closing took longer than ${closeTimeout} ms: ${cut} connections were cut`)
+    const what = `closing took longer than ${closeTimeout} ms: ${cut} connections were cut`
+    host.server.safeLogger.warn({ connections: cut }, what)
   }
-  await Promise.all([runCloseHooks(parts, left, errors), cutAtDeadline()])
+  await Promise.all([runCloseHooks(host, left, errors), cutAtDeadline()])
   return errors
 }
 
 /** Calls all of them at once, since each waits for work that takes its time; in reverse, so that consumers stop before what they feed. */
-async function runDrainHooks({ hooks, logger, abandoned }: ShutdownParts, ms: number, errors: Error[]): Promise<void> {
+async function runDrainHooks(host: ContextHost, state: LifeState, ms: number, errors: Error[]): Promise<void> {
   const limit = Math.round(ms)
-  const running = [...hooks.onDrain].reverse().map(async ({ run, entry }) => {
+  const running = [...host.lifeCycle.onDrain].reverse().map(async ({ run, entry }) => {
     if (await settles('drain', entry, limit, run, errors)) return
-    abandoned()
-    logger.warn(
+    state.abandoned = true
+    host.server.safeLogger.warn(
       { plugin: entry.name },
       `the plugin "${entry.name}" was still working ${limit} ms after it was asked to drain: closing no longer waits for it. Raise closeTimeout, or end the work when server.closing aborts`,
     )
@@ -89,12 +86,12 @@ async function runDrainHooks({ hooks, logger, abandoned }: ShutdownParts, ms: nu
   await Promise.all(running)
 }
 
-async function runCloseHooks(parts: ShutdownParts, left: () => number, errors: Error[]): Promise<void> {
-  const hooks = [...parts.hooks.onClose].reverse()
+async function runCloseHooks({ server, lifeCycle }: ContextHost, left: () => number, errors: Error[]): Promise<void> {
+  const hooks = [...lifeCycle.onClose].reverse()
   for (const [index, { run, entry }] of hooks.entries()) {
     // Half of the remaining time, so that hung hooks leave time for all others; after the deadline each still gets a moment.
     const share = index === hooks.length - 1 ? left() : left() / 2
-    const limit = Math.round(Math.max(20, Math.min(parts.closeTimeout / 2, share)))
+    const limit = Math.round(Math.max(20, Math.min(server.settings.closeTimeout / 2, share)))
     const call = () => run(Math.floor(limit * announcedPart))
     if (!(await settles('close', entry, limit, call, errors))) errors.push(CloseHookTimeoutError(entry.name, limit))
   }

@@ -15,7 +15,7 @@ import {
   type IdleOption,
   type ParsedOptions,
   placeOf,
-  RouteOptionReading,
+  readRouteOptions,
   reportIdle,
 } from './route-options.ts'
 import { tracedSteps, tracedTerminal } from './traces.ts'
@@ -114,14 +114,14 @@ export class CompiledRoutes {
   readonly #owners = new Map<RouteRecord, PluginEntry>()
   readonly #root: Scope
   readonly #compiled = new WeakMap<RouteRecord, CompiledRoute>()
-  readonly #options: RouteOptionReading
+  readonly #absent: (option: string) => AbsentPlugin | undefined
   #mountedVersion = -1
   #ownVersion = -1
   #table = new RouteTable<CompiledRoute>()
   #records: { readonly version: string; readonly list: readonly RouteRecord[] } | undefined
 
   constructor(mounted: RouteCollection, root: Scope, absent: (option: string) => AbsentPlugin | undefined) {
-    this.#options = new RouteOptionReading(absent)
+    this.#absent = absent
     this.#mounted = mounted
     this.#root = root
   }
@@ -178,7 +178,7 @@ export class CompiledRoutes {
         if (compiled === undefined) {
           const owner = this.#owners.get(record)
           const scope = owner?.scope ?? this.#root
-          const { parsed, check } = this.#options.read(record, owner, scope)
+          const { parsed, check } = readRouteOptions(record, owner, scope, this.#absent)
           const read = new Set<PropertyKey>()
           compiled = compileRoute(record, owner, scope, parsed, read)
           idle.push(...check(read))

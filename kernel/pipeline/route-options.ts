@@ -38,7 +38,11 @@ export interface IdleOption {
   readonly route: string
 }
 
+const taken = new WeakMap<Scope, Taken>()
+
 function takenIn(scope: Scope): Taken {
+  const there = taken.get(scope)
+  if (there !== undefined) return there
   const { lineage } = scope
   const owners = new Map<PropertyKey, PluginEntry>()
   for (const from of lineage) {
@@ -53,7 +57,9 @@ function takenIn(scope: Scope): Taken {
       }
     }
   }
-  return { owners, known: new Set([...own, ...owners.keys()]) }
+  const all = { owners, known: new Set([...own, ...owners.keys()]) }
+  taken.set(scope, all)
+  return all
 }
 
 /** Where a route was registered, as far as that is known. */
@@ -66,79 +72,59 @@ export function placeOf(record: RouteRecord, owner: PluginEntry | undefined): st
 export type ParsedOptions = ReadonlyMap<PluginEntry, Readonly<Record<PropertyKey, unknown>>>
 
 /**
- * Reads the options of routes, each by its plugin. A misspelt guard would silently leave its route open, so
- * an unknown name is an error.
+ * Reads the options of a route, each by its plugin. A misspelt guard would silently leave its route open, so an unknown name is an
+ * error. `check` then checks the names; it receives those that an `onRoute` hook has read and whose plugin
+ * declares none, and returns the options that do nothing, for a warning.
+ *
+ * @throws RouteOptionError, as `check` does for any other option that no plugin reads.
  */
-export class RouteOptionReading {
-  readonly #taken = new Map<Scope, Taken>()
-  readonly #absent: (option: string) => AbsentPlugin | undefined
-
-  constructor(absent: (option: string) => AbsentPlugin | undefined) {
-    this.#absent = absent
-  }
-
-  /**
-   * Reads the options of a route. `check` then checks their names; it receives those that an `onRoute` hook has read and whose plugin
-   * declares none, and returns the options that do nothing, for a warning.
-   *
-   * @throws RouteOptionError, as `check` does for any other option that no plugin reads.
-   */
-  read(
-    record: RouteRecord,
-    owner: PluginEntry | undefined,
-    scope: Scope,
-  ): { readonly parsed: ParsedOptions; check(read: ReadonlySet<PropertyKey>): IdleOption[] } {
-    const { owners, known } = this.#takenIn(scope)
-    const { method, path } = record
-    const options = record.options as Readonly<Record<PropertyKey, unknown>>
-    const place = new OptionPlace('')
-    const parsed = new Map<PluginEntry, Record<PropertyKey, unknown>>()
-    const fail = (what: string) => RouteOptionError(`${method} ${path}`, placeOf(record, owner), what)
-    for (const name of optionNames(options)) {
-      const entry = owners.get(name)
-      const readers = entry?.definition.routeOptions as Readonly<Record<PropertyKey, unknown>> | undefined
-      const reader = entry === undefined ? this.#absentOf(name)?.reader : readers?.[name]
-      if (reader === undefined) continue
-      const route = { method, path, options, settings: entry?.settings, known }
-      try {
-        const value = readOption(reader, options[name], place.in(String(name)), route)
-        if (entry !== undefined) parsed.set(entry, { ...parsed.get(entry), [name]: value })
-      } catch (error) {
-        if (isFrameworkError(error)) throw error
-        const why = error instanceof Error ? error.message : String(error)
-        throw Object.assign(fail(`the option "${String(name)}" cannot be read: ${why}`), { cause: error })
-      }
+export function readRouteOptions(
+  record: RouteRecord,
+  owner: PluginEntry | undefined,
+  scope: Scope,
+  absentPlugin: (option: string) => AbsentPlugin | undefined,
+): { readonly parsed: ParsedOptions; check(read: ReadonlySet<PropertyKey>): IdleOption[] } {
+  const { owners, known } = takenIn(scope)
+  const absentOf = (name: PropertyKey) => (typeof name === 'string' ? absentPlugin(name) : undefined)
+  const { method, path } = record
+  const options = record.options as Readonly<Record<PropertyKey, unknown>>
+  const place = new OptionPlace('')
+  const parsed = new Map<PluginEntry, Record<PropertyKey, unknown>>()
+  const fail = (what: string) => RouteOptionError(`${method} ${path}`, placeOf(record, owner), what)
+  for (const name of optionNames(options)) {
+    const entry = owners.get(name)
+    const readers = entry?.definition.routeOptions as Readonly<Record<PropertyKey, unknown>> | undefined
+    const reader = entry === undefined ? absentOf(name)?.reader : readers?.[name]
+    if (reader === undefined) continue
+    const route = { method, path, options, settings: entry?.settings, known }
+    try {
+      const value = readOption(reader, options[name], place.in(String(name)), route)
+      if (entry !== undefined) parsed.set(entry, { ...parsed.get(entry), [name]: value })
+    } catch (error) {
+      if (isFrameworkError(error)) throw error
+      const why = error instanceof Error ? error.message : String(error)
+      throw Object.assign(fail(`the option "${String(name)}" cannot be read: ${why}`), { cause: error })
     }
-    if (!place.isFine) throw fail(place.summary)
+  }
+  if (!place.isFine) throw fail(place.summary)
 
-    const check = (read: ReadonlySet<PropertyKey>) => {
-      const idle: IdleOption[] = []
-      for (const key of optionNames(options)) {
-        if (known.has(key) || read.has(key)) continue
-        const name = typeof key === 'symbol' ? String(key.description) : key
-        const absent = this.#absentOf(key)
-        // `false` means "not here", which is true without the plugin. Plugins' own routes use it whether the option is known or not.
-        if (options[key] === false && (absent !== undefined || owner !== undefined)) continue
-        if (absent === undefined) throw fail(describeUnknown(name, known))
-        const { plugin, absence } = absent
-        if (absence === 'error') throw fail(describeAbsent(name, plugin))
-        const route = `${method} ${path} (${placeOf(record, owner)})`
-        if (absence === 'warning') idle.push({ option: name, plugin, route })
-      }
-      return idle
+  const check = (read: ReadonlySet<PropertyKey>) => {
+    const idle: IdleOption[] = []
+    for (const key of optionNames(options)) {
+      if (known.has(key) || read.has(key)) continue
+      const name = typeof key === 'symbol' ? String(key.description) : key
+      const absent = absentOf(key)
+      // `false` means "not here", which is true without the plugin. Plugins' own routes use it whether the option is known or not.
+      if (options[key] === false && (absent !== undefined || owner !== undefined)) continue
+      if (absent === undefined) throw fail(describeUnknown(name, known))
+      const { plugin, absence } = absent
+      if (absence === 'error') throw fail(describeAbsent(name, plugin))
+      const route = `${method} ${path} (${placeOf(record, owner)})`
+      if (absence === 'warning') idle.push({ option: name, plugin, route })
     }
-    return { parsed, check }
+    return idle
   }
-
-  #absentOf(name: PropertyKey): AbsentPlugin | undefined {
-    return typeof name === 'string' ? this.#absent(name) : undefined
-  }
-
-  #takenIn(scope: Scope): Taken {
-    const taken = this.#taken.get(scope) ?? takenIn(scope)
-    this.#taken.set(scope, taken)
-    return taken
-  }
+  return { parsed, check }
 }
 
 function describeAbsent(option: string, plugin: string): string {

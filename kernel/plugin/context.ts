@@ -48,7 +48,7 @@ export interface ContextHost {
   readonly upgrades: Upgrade[]
   readonly rewriters: Rewriter[]
   readonly fallbacks: Fallback[]
-  readonly routes: { add(owner: PluginEntry, ...route: AddRoute): unknown }
+  readonly routes: { add(owner: PluginEntry, ...route: AddRoute): unknown; compile(logger: Logger): void }
   /** Where the members are that plugins add to the requests and responses of this server. */
   readonly prototypes: { readonly request: object; readonly response: object }
 }
@@ -167,7 +167,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
 
   protected override addRoute(...[method, path, ...rest]: AddRoute): void {
-    this.#mustBoot(`the plugin "${this.#entry.name}" registers the route ${method} ${path}`)
+    this.#mustBoot(`registers the route ${method} ${path}`)
     const full = joinPaths(this.#entry.scope.prefix, path)
     this.#host.routes.add(this.#entry, method, full, ...rest)
     this.#entry.routes.push(`${method} ${full}`)
@@ -210,7 +210,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   use(...middlewares: readonly [Middleware, ...Middleware[]]): void {
     const { name: plugin, scope } = this.#entry
     const names = middlewares.map((one) => (typeof one === 'function' ? one.name || plugin : typeof one))
-    this.#mustBoot(`the plugin "${plugin}" adds the middleware ${names.join(', ')}`)
+    this.#mustBoot(`adds the middleware ${names.join(', ')}`)
     // All or none: a middleware that is dropped may be the guard.
     if (names.length === 0 || middlewares.some((one) => typeof one !== 'function')) throw HookError('use', plugin)
     const factory = middlewares.find(isPluginFactory)
@@ -226,7 +226,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   /** Registers one plugin or one middleware below this one. */
   register(plugin: Registrable, options?: RegisterOptions): void
   register(...args: readonly unknown[]): void {
-    this.#mustBoot(`the plugin "${this.#entry.name}" registers ${registeredName(args[0])}`)
+    this.#mustBoot(`registers ${registeredName(args[0])}`)
     const [plugin, options] = registerArguments(args)
     enroll(this.#entry, plugin, options)
   }
@@ -238,7 +238,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
 
   /** Adds a service that was created during boot; a service that needs no I/O belongs in `provide` of the definition. */
   provide<Name extends keyof Services & string>(name: Name, value: Services[Name]): void {
-    this.#mustBoot(`the plugin "${this.#entry.name}" provides the service "${name}"`)
+    this.#mustBoot(`provides the service "${name}"`)
     this.#entry.scope.services.provide({ [name]: value }, this.#entry.name)
     this.#entry.services.push(name)
   }
@@ -252,7 +252,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   decorate(target: 'request', members: PropertyDescriptorMap & ThisType<Request>): void
   decorate(target: 'response', members: PropertyDescriptorMap & ThisType<Response>): void
   decorate(target: 'request' | 'response', members: PropertyDescriptorMap): void {
-    this.#mustBoot(`the plugin "${this.#entry.name}" decorates the ${target}`)
+    this.#mustBoot(`decorates the ${target}`)
     decorate(this.#host.prototypes, target, members, this.#entry)
   }
 
@@ -264,8 +264,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
    * ctx.rewrite((raw) => (raw.target.startsWith('/v1/') ? { target: raw.target.slice(3) } : undefined))
    */
   rewrite(rewriter: Rewriter): void {
-    this.#mustBoot(`the plugin "${this.#entry.name}" rewrites requests`)
-    if (typeof rewriter !== 'function') throw HookError('rewrite', this.#entry.name)
+    this.#mustTake('rewrites requests', 'rewrite', rewriter)
     this.#host.rewriters.push(rewriter)
   }
 
@@ -277,8 +276,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
    * ctx.fallback('/old', (req, res) => void res.redirect(`/new${req.path.slice(4)}`, 301))
    */
   fallback(path: string, handler: (req: Request, res: Response) => void | Promise<void>): void {
-    this.#mustBoot(`the plugin "${this.#entry.name}" adds a fallback`)
-    if (typeof handler !== 'function') throw HookError('fallback', this.#entry.name)
+    this.#mustTake('adds a fallback', 'fallback', handler)
     const { name: plugin, scope } = this.#entry
     const fixed = fixedPath(joinPaths(scope.prefix, path))
     const full = fixed === '/' ? '' : fixed
@@ -294,28 +292,31 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
    * ctx.upgrades({ protocol: 'echo' })
    */
   upgrades(upgrade: Upgrade): void {
-    this.#mustBoot(`the plugin "${this.#entry.name}" takes connections over`)
+    this.#mustBoot('takes connections over')
     const { upgrades } = this.#host
     if (!upgrades.some(({ protocol }) => protocol === upgrade.protocol)) upgrades.push(upgrade)
   }
 
   /** Sets the handler for errors thrown by handlers, middlewares and plugins of this scope and below; the nearest scope's one is used. */
   setErrorHandler(handler: ErrorHandler): void {
-    this.#mustBoot(`the plugin "${this.#entry.name}" sets an error handler`)
-    if (typeof handler !== 'function') throw HookError('setErrorHandler', this.#entry.name)
+    this.#mustTake('sets an error handler', 'setErrorHandler', handler)
     this.#entry.scope.errorHandler = handler
   }
 
   #hook(name: HookName, run: unknown): void {
-    this.#mustBoot(`the plugin "${this.#entry.name}" adds the hook ${name}`)
-    if (typeof run !== 'function') throw HookError(name, this.#entry.name)
+    this.#mustTake(`adds the hook ${name}`, name, run)
     const lists = name in this.#host.lifeCycle ? (this.#host.lifeCycle as HookLists) : this.#entry.scope.hooks
     ;(lists[name] as Hook<HookName>[]).push({ run: run as HookTypes[HookName], entry: this.#entry })
     this.#entry.hooks.push(name)
   }
 
-  #mustBoot(what: string): void {
-    if (this.#host.state.booted) throw PluginAfterBootError(what)
+  #mustBoot(does: string): void {
+    if (this.#host.state.booted) throw PluginAfterBootError(`the plugin "${this.#entry.name}" ${does}`)
+  }
+
+  #mustTake(does: string, call: string, given: unknown): void {
+    this.#mustBoot(does)
+    if (typeof given !== 'function') throw HookError(call, this.#entry.name)
   }
 }
 

@@ -9,8 +9,7 @@ import { BodyReadError, EndedEarlyError, lateRequest } from './head.ts'
  */
 export class IncomingBody extends Running {
   readonly #request: globalThis.Request
-  /** The declared length; `null` without one. */
-  readonly #length: string | null
+  readonly #length: string | undefined
   /** Whether the runtime itself cuts the body at its declared length. */
   readonly #framed: boolean
   readonly #deadlines: Deadlines | undefined
@@ -24,7 +23,12 @@ export class IncomingBody extends Running {
   /** How many reads are waiting for a piece of it. */
   #waiting = 0
 
-  constructor(request: globalThis.Request, length: string | null, framed: boolean, deadlines: Deadlines | undefined) {
+  constructor(
+    request: globalThis.Request,
+    length: string | undefined,
+    framed: boolean,
+    deadlines: Deadlines | undefined,
+  ) {
     super()
     this.#request = request
     this.#length = length
@@ -46,7 +50,7 @@ export class IncomingBody extends Running {
       return Promise.reject(refusal)
     }
     // The declared length has been compared with the limit, so the native reader can do the work.
-    return length === null || !this.#framed ? collected(this.stream(), limit) : this.#whole()
+    return length === undefined || !this.#framed ? collected(this.stream(), limit) : this.#whole()
   }
 
   /** Called when the request is over: releases from memory a body that no read is waiting for, before its time is over. */

@@ -83,20 +83,11 @@ class InjectRaw implements RawRequest {
   }
 
   bytes(limit: number): Promise<Uint8Array> {
-    const body = this.#body
     const mistake = refuseLength(this.#headers['content-length'], limit)
     if (mistake !== undefined) return Promise.reject(mistake)
-    if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-      return collected(this.stream(), limit, () => {
-        if (this.#signal?.aborted) throw left()
-      })
-    }
-    if (this.#isRead) return Promise.reject(BodyReadError())
-    this.#isRead = true
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body
-    // Measured, whatever content-length claims.
-    const late = refuseLength(bytes.byteLength, limit) ?? (this.#signal?.aborted ? left() : undefined)
-    return late === undefined ? Promise.resolve(bytes) : Promise.reject(late)
+    return collected(this.stream(), limit, () => {
+      if (this.#signal?.aborted) throw left()
+    })
   }
 
   async *stream(): AsyncGenerator<Uint8Array> {
@@ -235,17 +226,14 @@ async function collect(
 ): Promise<Uint8Array> {
   const left = new AbortController()
   const leave = (reason: unknown) => left.abort(reason)
-  const onAbort = () => leave(signal!.reason)
   const chunks: Uint8Array[] = []
   const sink = new WritableStream<Uint8Array>({ write: (chunk) => void chunks.push(chunk) })
   streams.add(leave)
-  if (signal?.aborted) onAbort()
-  signal?.addEventListener('abort', onAbort)
   try {
-    await webStream(body, length, unheard).pipeTo(sink, { signal: left.signal })
+    const either = AbortSignal.any([left.signal, ...(signal === undefined ? [] : [signal])])
+    await webStream(body, length, unheard).pipeTo(sink, { signal: either })
     return Buffer.concat(chunks)
   } finally {
-    signal?.removeEventListener('abort', onAbort)
     streams.delete(leave)
   }
 }

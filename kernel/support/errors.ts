@@ -136,10 +136,7 @@ type ValuesOf<Given> = Given extends readonly [number, infer Message]
 export function defineErrors<const Rows extends { readonly [code: string]: Row }>(
   rows: Rows,
 ): { readonly [Code in keyof Rows]: ErrorFactory<ValuesOf<Rows[Code]>> } {
-  const all = Object.entries(rows).map(([code, row]) => {
-    const [status, template] = typeof row === 'function' ? [500, row] : row
-    return [code, defineError(code, status, template as Template<readonly unknown[]>)]
-  })
+  const all = Object.entries(rows).map(([code, row]) => [code, defineError(code, ...([row].flat() as [Template<[]>]))])
   return Object.fromEntries(all)
 }
 

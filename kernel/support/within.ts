@@ -28,23 +28,15 @@ export function within<Value, Late>(
   by: Clock = clock,
 ): Promise<Value | Awaited<Late>> {
   return new Promise((resolve, reject) => {
-    const timer = by.setTimeout(() => {
-      try {
-        resolve(late() as Awaited<Late>)
-      } catch (error) {
-        reject(error)
+    // What `late` throws rejects the inner promise.
+    const timer = by.setTimeout(() => resolve(new Promise<Late>((settle) => settle(late())) as never), ms)
+    const inTime =
+      <Outcome>(settle: (outcome: Outcome) => void) =>
+      (outcome: Outcome) => {
+        by.clear(timer)
+        settle(outcome)
       }
-    }, ms)
-    promise.then(
-      (value) => {
-        by.clear(timer)
-        resolve(value)
-      },
-      (error: unknown) => {
-        by.clear(timer)
-        reject(error)
-      },
-    )
+    promise.then(inTime(resolve), inTime(reject))
   })
 }
 

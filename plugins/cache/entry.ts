@@ -1,5 +1,6 @@
 import type { Response } from '../../kernel/index.ts'
 import { entityTag } from '../shared/http/validators.ts'
+import { safely } from '../shared/values/safely.ts'
 
 /** One stored response, of which a replay sends the same bytes; or data, whose body is JSON, or empty for `undefined`. */
 export interface Entry {
@@ -101,7 +102,7 @@ export function encodeEntry(entry: Entry): Buffer {
 
 /** Decodes such bytes; `undefined` for bytes that an older version or another program has stored. */
 export function decodeEntry(bytes: Buffer): Entry | undefined {
-  try {
+  return safely(() => {
     const end = 4 + bytes.readUInt32BE(0)
     const { kind, ...head } = JSON.parse(bytes.toString('utf8', 4, end)) as Omit<Entry, 'body'> & {
       kind: 'none' | 'text' | 'bytes'
@@ -109,7 +110,5 @@ export function decodeEntry(bytes: Buffer): Entry | undefined {
     if (typeof head.status !== 'number' || !Array.isArray(head.headers)) return undefined
     const body = kind === 'none' ? null : kind === 'text' ? bytes.toString('utf8', end) : bytes.subarray(end)
     return { ...head, body }
-  } catch {
-    return undefined
-  }
+  })
 }

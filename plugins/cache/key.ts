@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Request } from '../../kernel/index.ts'
+import { safely } from '../shared/values/safely.ts'
 import type { RouteSettings } from './options.ts'
 
 /** The longest query that a key contains unhashed, in characters. */
@@ -14,11 +15,7 @@ const hash = (text: string) => createHash('sha256').update(text).digest('base64u
 
 /** The canonical spelling of a name or a value; a malformed one stays as received, and so equals no other spelling. */
 function canonicalPart(raw: string): string {
-  try {
-    return encode(decodeURIComponent(raw.replaceAll('+', ' ')))
-  } catch {
-    return raw
-  }
+  return safely(() => encode(decodeURIComponent(raw.replaceAll('+', ' '))), raw)
 }
 
 /**

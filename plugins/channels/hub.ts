@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { clock, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { jsonText } from '../shared/values/json-text.ts'
+import { safely } from '../shared/values/safely.ts'
 import {
   type Bus,
   type Entry,
@@ -25,7 +26,7 @@ import {
 import { noticeFrame, shown } from './frames.ts'
 import type { JoinedClient, Member, Room } from './room.ts'
 import { Rooms } from './rooms.ts'
-import { Rules } from './rule.ts'
+import { type Rules, rulesOf } from './rule.ts'
 import { clientOf, type JoinableSocket } from './socket-client.ts'
 
 /** A client's place in a channel, for the code that has let the client in. */
@@ -105,10 +106,10 @@ export class Hub {
     this.sockets = sockets
     this.#bus = bus
     this.#settings = settings
-    this.#rules = new Rules(settings.timeout, log, server)
+    this.#rules = rulesOf(settings.timeout, log, server)
     const removed = (member: Member) => this.#removed(member)
     const askAgain = (member: Member) => this.#askAgain(member)
-    const userOf = (member: Member) => this.#userNow(member)
+    const userOf = (member: Member) => safely(() => this.#userOf(member))
     this.#rooms = new Rooms(bus, this.counts, { askAgain, removed, userOf }, log)
   }
 
@@ -281,14 +282,6 @@ export class Hub {
   }
 
   /** Returns the current user; `undefined` if the option `user` has failed: a message to one user must not reach another. */
-  #userNow(member: Member): string | undefined {
-    try {
-      return this.#userOf(member)
-    } catch {
-      return undefined
-    }
-  }
-
   #mayJoin({ channel, joined, params, name }: Member): Promise<boolean> {
     const client = joined.client as ChannelClient<never>
     return this.#rules.allow(name, 'join', (call) => channel.rules.join(client, params, call))

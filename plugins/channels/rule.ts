@@ -5,29 +5,14 @@ import { Call } from '../shared/work/running.ts'
 import type { ChannelRuleCall } from './declared.ts'
 
 /** Calls the functions among the options of channels. They fail closed: after an error, a rejection or a timeout, the client is refused. */
-export class Rules {
-  readonly #timeout: number
-  readonly #log: Logger
-  readonly #server: object
-
-  constructor(timeout: number, log: Logger, server: object) {
-    this.#timeout = timeout
-    this.#log = log
-    this.#server = server
-  }
-
-  /** Whether a rule allows something, for which it must return `true`. */
-  async allow(name: string, rule: string, ask: (call: ChannelRuleCall) => unknown): Promise<boolean> {
-    const verdict = await this.call(name, rule, async (call) => {
-      const given = await ask(call)
-      if (typeof given !== 'boolean') throw new TypeError('it returned neither true nor false')
-      return given
-    })
-    return verdict === true
+export function rulesOf(timeout: number, log: Logger, server: object) {
+  const failed = (name: string, option: string, error: unknown): void => {
+    const message = `the option ${option} of the channel "${name}" has failed, so access is denied`
+    log.error({ err: error, channel: name }, message)
   }
 
   /** Returns the result of a function; `undefined` if it has failed. */
-  async call<Result>(
+  async function call<Result>(
     name: string,
     option: string,
     ask: (call: ChannelRuleCall) => Promise<Result>,
@@ -35,16 +20,24 @@ export class Rules {
     const call = new Call()
     const what = `the option ${option} of the channel "${name}"`
     try {
-      const run = () => inServer(this.#server, () => ask(call))
-      return (await runInTime({ call, timeout: this.#timeout, what, run })) as Result
+      return (await runInTime({ call, timeout, what, run: () => inServer(server, () => ask(call)) })) as Result
     } catch (error) {
-      this.failed(name, option, error)
+      failed(name, option, error)
       return undefined
     }
   }
 
-  failed(name: string, option: string, error: unknown): void {
-    const message = `the option ${option} of the channel "${name}" has failed, so access is denied`
-    this.#log.error({ err: error, channel: name }, message)
+  /** Whether a rule allows something, for which it must return `true`. */
+  async function allow(name: string, rule: string, ask: (call: ChannelRuleCall) => unknown): Promise<boolean> {
+    const verdict = await call(name, rule, async (one) => {
+      const given = await ask(one)
+      if (typeof given !== 'boolean') throw new TypeError('it returned neither true nor false')
+      return given
+    })
+    return verdict === true
   }
+
+  return { allow, call, failed }
 }
+
+export type Rules = ReturnType<typeof rulesOf>

@@ -2,7 +2,7 @@ import { defineErrors } from '../../kernel/index.ts'
 import { isObject } from '../shared/schema/keywords.ts'
 import { isStandardSchema, pathOf, type StandardSchema } from '../shared/schema/standard.ts'
 import { madeIn } from '../shared/values/memoize.ts'
-import { messageOf } from '../shared/values/safely.ts'
+import { messageOf, orFail, safely } from '../shared/values/safely.ts'
 import { compileShape } from './checked-copy.ts'
 import { LenientShape } from './lenient.ts'
 import { Mismatch } from './mismatch.ts'
@@ -54,13 +54,10 @@ export function serializerOf(
   strictness: Strictness,
   onMismatch?: (error: Error) => void,
 ): Serializer {
-  let one: Compiled
-  try {
-    one = compile(schema, strictness)
-  } catch (error) {
-    throw Object.assign(ResponseSchemaError(route, key, reasonOf(error)), { cause: error })
-  }
-  const { shape, write } = one
+  const { shape, write } = orFail(
+    () => compile(schema, strictness),
+    (why) => ResponseSchemaError(route, key, why),
+  )
   const strict: Serializer = (payload, status) => {
     let text: string | undefined
     try {
@@ -97,16 +94,12 @@ function lenient(
     try {
       return strict(payload, status)
     } catch (error) {
-      // A getter has thrown, or there is a cycle: the value cannot be written.
       const { cause } = error as Error
       if (!(cause instanceof Mismatch)) throw error
       pick ??= pickerOf(schema, strictness)
-      let text: string | undefined
-      try {
-        text = JSON.stringify(pick(payload))
-      } catch {
-        throw error
-      }
+      const picked = pick
+      // Where a getter has thrown, or there is a cycle, the value cannot be written.
+      const text: string | undefined = safely(() => JSON.stringify(picked(payload)))
       if (text === undefined) throw error
       const why = 'Only the members that match the schema were sent'
       onMismatch(Object.assign(ResponseMismatchError(route, status, cause.message, why), { cause }))

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { flattened, targetOf } from '../shared/schema/flat.ts'
 import { isObject, type Node } from '../shared/schema/keywords.ts'
+import { safely } from '../shared/values/safely.ts'
 import { combining, typesOf } from './checked-copy.ts'
 import { isOldV8, scalarTypes } from './writer-helpers.ts'
 
@@ -28,15 +29,12 @@ const require = createRequire(import.meta.url)
 export function writerOf(schema: object, name: WriterName = writerName): Write {
   const written = name === 'JSON.stringify' ? undefined : writtenSchemaOf(schema)
   if (written === undefined) return JSON.stringify
-  let write: Write
-  try {
+  // It throws, for example, for a schema that is nested more deeply than fast-json-stringify supports.
+  const write = safely((): Write => {
     const build = require('fast-json-stringify') as typeof import('fast-json-stringify').default
-    write = build(written as Parameters<typeof build>[0])
-  } catch {
-    // For example, because the schema is nested more deeply than fast-json-stringify supports.
-    return JSON.stringify
-  }
-  if (written.type !== 'array') return write
+    return build(written as Parameters<typeof build>[0])
+  })
+  if (write === undefined || written.type !== 'array') return write ?? JSON.stringify
   return (picked) => (Array.isArray(picked) && picked.length < longList ? write(picked) : JSON.stringify(picked))
 }
 

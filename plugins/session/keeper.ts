@@ -1,13 +1,7 @@
 import { isPromise, type Logger } from '../../kernel/index.ts'
 import { Availability, answerWithin } from '../shared/stores/availability.ts'
-import {
-  type Awaitable,
-  deadline,
-  isData,
-  type NamedStore,
-  SessionStoreError,
-  type TextStore,
-} from './stores/contract.ts'
+import { isObject } from '../shared/values/json.ts'
+import { type Awaitable, deadline, type NamedStore, SessionStoreError, type TextStore } from './stores/contract.ts'
 
 /**
  * Keeps sessions in a store until they expire. Calls have a timeout, and all failures become one kind of error, logged once per change
@@ -52,7 +46,7 @@ export class SessionKeeper {
   parse(text: string): object {
     try {
       const data: unknown = JSON.parse(text)
-      if (isData(data)) return data
+      if (isObject(data)) return data
     } catch (error) {
       throw this.#failure('cannot be read', error)
     }

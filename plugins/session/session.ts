@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { defineErrors } from '../../kernel/index.ts'
+import { orFail } from '../shared/values/safely.ts'
 import type { SessionKeeper } from './keeper.ts'
 
 /**
@@ -185,11 +186,7 @@ export class SessionRecord {
   }
 
   #text(): string {
-    try {
-      return JSON.stringify(this.#session)
-    } catch (error) {
-      throw Object.assign(SessionDataError(error instanceof Error ? error.message : String(error)), { cause: error })
-    }
+    return orFail(() => JSON.stringify(this.#session), SessionDataError)
   }
 
   /** Whether the store already has this. Another program may have written the same data with whitespace or other escapes. */

@@ -38,21 +38,21 @@ export async function findFile(
     return index && 'redirect'
   }
   if (found !== undefined) return found
-  const named = settings.extensions.map((extension) => [...segments.slice(0, -1), `${last}.${extension}`])
-  return firstOf(settings, named)
+  const names = settings.extensions.map((extension) => `${last}.${extension}`)
+  return firstOf(settings, segments.slice(0, -1), names)
 }
 
 export function findIndex(settings: StaticSettings, folder: readonly string[]): Promise<RegularFile | undefined> {
-  const named = settings.index.map((name) => [...folder, name])
-  return firstOf(settings, named)
+  return firstOf(settings, folder, settings.index)
 }
 
 async function firstOf(
   settings: StaticSettings,
-  paths: readonly (readonly string[])[],
+  folder: readonly string[],
+  names: readonly string[],
 ): Promise<RegularFile | undefined> {
-  for (const segments of paths) {
-    const found = await openFile(settings, segments)
+  for (const name of names) {
+    const found = await openFile(settings, [...folder, name])
     if (found !== undefined && found !== 'folder') return found
   }
   return undefined

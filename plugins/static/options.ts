@@ -5,6 +5,7 @@ import { fixedPath, type OptionPlace, quoted, type Response } from '../../kernel
 import { builtPath } from '../shared/files/built-paths.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { parseDuration } from '../shared/values/duration.ts'
+import { safely } from '../shared/values/safely.ts'
 import { segmentsOf } from './path.ts'
 
 /** Options of one folder of files. */
@@ -87,11 +88,7 @@ function rootOf(given: unknown, place: OptionPlace): string | undefined {
     return void place.wrong(quoted(given), 'the path of a folder, or a file: URL')
   }
   const path = isUrl ? fileURLToPath(given) : resolve(builtPath(given as string))
-  try {
-    if (statSync(path).isDirectory()) return path
-  } catch {
-    // A missing folder is refused like a file in its place.
-  }
+  if (safely(() => statSync(path).isDirectory())) return path
   const shown = quoted(given)
   return void place.wrong(shown, `a folder that exists${shown === given ? '' : `; ${path} is not one`}`)
 }

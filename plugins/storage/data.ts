@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { OptionError, quoted, type StreamBody } from '../../kernel/index.ts'
 import { mediaTypeOfFile } from '../shared/http/media-types.ts'
 import { openSource } from '../shared/http/streams.ts'
+import { safely } from '../shared/values/safely.ts'
 import { StorageDataError } from './errors.ts'
 import type { StorageBody } from './providers/contract.ts'
 
@@ -44,14 +45,7 @@ export async function bodyOf(data: unknown): Promise<StorageBody> {
 }
 
 /** Whether a stream was read before: it would be stored as empty. Web streams do not show that, but `Response` requires an unread one. */
-function isInUse(stream: ReadableStream): boolean {
-  try {
-    new Response(stream)
-    return false
-  } catch {
-    return true
-  }
-}
+const isInUse = (stream: ReadableStream) => safely(() => new Response(stream)) === undefined
 
 /**
  * A stream of bytes, which fails if the source yields other chunks. Destroying it ends the source immediately: a generator in

@@ -69,6 +69,7 @@ export class StorageDisk {
     work: () => Promise<Value>,
     to?: string,
   ): Promise<Value> {
+    checkKey(key)
     return storageTrace.run(
       () => ({ server: this.server, disk: this.name, operation, key, ...(to !== undefined && { to }) }),
       () => about(key, work()),
@@ -89,7 +90,6 @@ export class StorageDisk {
   async putObject(key: string, data: StorageData, contentType?: string): Promise<void> {
     const body = await bodyOf(data)
     try {
-      checkKey(key)
       await this.#do('put', key, () => this.#provider.put(key, body, contentTypeOf(key, data, contentType)))
     } finally {
       // A failed call reads no further, and the producer of the stream must learn of it.
@@ -108,7 +108,6 @@ export class StorageDisk {
    */
   async getObject<Mode extends StorageMode = 'raw'>(key: string, mode?: Mode): Promise<StorageContents[Mode]>
   async getObject(key: string, mode: StorageMode = 'raw'): Promise<StorageContents[StorageMode]> {
-    checkKey(key)
     if (!['raw', 'text', 'stream'].includes(mode)) throw OptionError('mode', quoted(mode), '"raw", "text" or "stream"')
     if (mode !== 'stream' && this.#provider.readWhole !== undefined) {
       const bytes = await this.#do('read', key, () => this.#provider.readWhole!(key))
@@ -122,19 +121,16 @@ export class StorageDisk {
 
   /** Removes an object; a missing one is not an error. */
   async deleteObject(key: string): Promise<void> {
-    checkKey(key)
     await this.#do('remove', key, () => this.#provider.remove(key))
   }
 
   /** Whether there is an object with this key. */
   async exists(key: string): Promise<boolean> {
-    checkKey(key)
     return (await this.#do('head', key, () => this.#provider.head(key))) !== undefined
   }
 
   /** Returns the size, time and media type of an object, without its content. @throws (as a rejection) FileNotFoundError. */
   async metadata(key: string): Promise<StorageMetadata> {
-    checkKey(key)
     const metadata = await this.#do('head', key, () => this.#provider.head(key))
     if (metadata === undefined) throw missing(key)
     return metadata

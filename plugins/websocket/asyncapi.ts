@@ -1,6 +1,7 @@
 import type { AsyncApiExchange, AsyncApiMessage } from '../asyncapi/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { checkOf } from '../shared/schema/check.ts'
+import { safely } from '../shared/values/safely.ts'
 import { errorType, invalidMessageCode } from './messages.ts'
 import type { WebsocketRouteOptions } from './options.ts'
 import type { MessageSchemas } from './types.ts'
@@ -59,11 +60,7 @@ function typed(schemas: MessageSchemas, mode: 'body' | 'exact'): AsyncApiMessage
 
 /** Whether a message of this type may come without data: a JSON Schema of the whole value cannot express that. */
 function takesNothing(schema: object, mode: 'body' | 'exact'): boolean {
-  try {
-    const verdict = checkOf(schema, mode)(undefined)
-    return !(verdict instanceof Promise) && verdict.ok
-  } catch {
-    // Before the boot, a schema may be one with which no server would start.
-    return false
-  }
+  // Before the boot, a schema may be one with which no server would start.
+  const verdict = safely(() => checkOf(schema, mode)(undefined))
+  return verdict !== undefined && !(verdict instanceof Promise) && verdict.ok
 }

@@ -42,7 +42,7 @@ export class Sockets implements AllSockets {
   /** All sockets in the order of their next ping: the first is due first. */
   readonly #all = new Set<Socket>()
   /** The number of sockets by network; counted only if there is a limit. */
-  readonly #ofNetwork: Map<string, number> | undefined
+  readonly #ofNetwork = new Map<string, number>()
   /** The number of event streams, which other plugins open on the routes of websockets. */
   #streams = 0
   readonly #settings: SocketsSettings
@@ -54,7 +54,6 @@ export class Sockets implements AllSockets {
 
   constructor(settings: SocketsSettings) {
     this.#settings = settings
-    this.#ofNetwork = settings.maxSocketsPerAddress === false ? undefined : new Map()
     this.#pingInterval = settings.pingInterval === false ? 0 : settings.pingInterval
   }
 
@@ -67,7 +66,7 @@ export class Sockets implements AllSockets {
   refusalOf(ip: string): Error | undefined {
     const { maxSockets, maxSocketsPerAddress } = this.#settings
     if (this.#all.size + this.#streams >= maxSockets) return TooManySocketsError(maxSockets)
-    if (maxSocketsPerAddress === false || (this.#ofNetwork?.get(networkOf(ip)) ?? 0) < maxSocketsPerAddress)
+    if (maxSocketsPerAddress === false || (this.#ofNetwork.get(networkOf(ip)) ?? 0) < maxSocketsPerAddress)
       return undefined
     return TooManySocketsOfAddressError(maxSocketsPerAddress)
   }
@@ -91,7 +90,7 @@ export class Sockets implements AllSockets {
   }
 
   #count(ip: string, more: 1 | -1): void {
-    if (this.#ofNetwork === undefined) return
+    if (this.#settings.maxSocketsPerAddress === false) return
     const network = networkOf(ip)
     const count = (this.#ofNetwork.get(network) ?? 0) + more
     if (count === 0) this.#ofNetwork.delete(network)

@@ -51,13 +51,7 @@ function isAlphabetic(label: string): boolean {
   return !/^xn--/i.test(label) || isPunycode(label)
 }
 
-function isUrl(host: string): boolean {
-  try {
-    return new URL(`http://${host}/`).pathname === '/'
-  } catch {
-    return false
-  }
-}
+const isUrl = (host: string) => URL.canParse(`http://${host}/`)
 
 /** An address that a browser on this machine can open. */
 export function urlOf(host: string, port: number, secure: boolean): string {

@@ -33,31 +33,13 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
   const bag = res.headersIfAny
   if (res.kind === 'takeOver')
     return { status: 101, headers: bag?.flatten() ?? [], body: null, takeOver: res.payload as TakeOver }
-  let body: Reply['body'] = null
-  let length = 0
-  let type: string | undefined
-  switch (res.kind) {
-    case 'json':
-      body = res.writeJson()
-      length = measured ? Buffer.byteLength(body) : body.length
-      type = defaultTypes.json
-      break
-    case 'text':
-      body = res.payload as string
-      length = measured ? Buffer.byteLength(body) : body.length
-      type = defaultTypes.text
-      break
-    case 'bytes':
-      body = res.payload as Uint8Array
-      length = body.byteLength
-      type = defaultTypes.bytes
-      break
-    case 'stream':
-      body = res.payload as StreamBody
-      length = -1
-      type = defaultTypes.stream
-      break
-  }
+  const isEmpty = res.kind === 'none' || res.kind === 'empty'
+  const body =
+    res.kind === 'json' ? res.writeJson() : isEmpty ? null : (res.payload as string | Uint8Array | StreamBody)
+  const type = isEmpty ? undefined : defaultTypes[res.kind as keyof typeof defaultTypes]
+  let length = isEmpty ? 0 : -1
+  if (typeof body === 'string') length = measured ? Buffer.byteLength(body) : body.length
+  else if (res.kind === 'bytes') length = (body as Uint8Array).byteLength
   // The form of nearly every small response: a body, and no header that the application set.
   if (bag === undefined && !head && !closing && length > 0 && !isBodiless(status)) {
     if (!measured) return { status, headers: plainHeads[res.kind as keyof typeof plainHeads], body }

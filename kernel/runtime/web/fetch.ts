@@ -69,8 +69,8 @@ class FetchRequest implements RawRequest {
 
   get host(): string | undefined {
     const { wire, hasAuthority, showsTarget } = this.#context
-    const host = this.#header('host')
-    if (host === null) return wire && !hasAuthority ? undefined : new URL(this.#url).host
+    const host = this.header('host')
+    if (host === undefined) return wire && !hasAuthority ? undefined : new URL(this.#url).host
     return showsTarget && !isAuthority(host, this.#url) ? hostFor(this.#url, host, false) : host
   }
 
@@ -87,12 +87,8 @@ class FetchRequest implements RawRequest {
   }
 
   header(name: string): string | undefined {
-    return this.#header(name) ?? undefined
-  }
-
-  #header(name: string): string | null {
     const lines = this.#allLines
-    return lines === undefined ? this.#request.headers.get(name) : headerIn(lines, name)
+    return lines === undefined ? (this.#request.headers.get(name) ?? undefined) : headerIn(lines, name)
   }
 
   get #allLines(): HeaderLines | undefined {
@@ -118,17 +114,17 @@ class FetchRequest implements RawRequest {
     const { method } = this.#request
     // A web request has no body then (RFC 9110 section 9.3.1 gives it no meaning); Bun and Deno drop one that is sent.
     if (method === 'GET' || method === 'HEAD') return false
-    const length = this.#header('content-length')
-    if (length !== null) return Number(length) > 0
-    return this.#context.wire ? this.#header('transfer-encoding') !== null : this.#request.body !== null
+    const length = this.header('content-length')
+    if (length !== undefined) return Number(length) > 0
+    return this.#context.wire ? this.header('transfer-encoding') !== undefined : this.#request.body !== null
   }
 
   get upgrade(): string | undefined {
     const { upgrades } = this.#context
     if (upgrades.length === 0 || this.#request.method !== 'GET') return undefined
     // The body would be read as the first bytes of the other protocol.
-    if (this.#header('content-length') !== null || this.#header('transfer-encoding') !== null) return undefined
-    return upgradeOf(upgrades, this.#header('upgrade'), this.#header('connection'))
+    if (this.header('content-length') !== undefined || this.header('transfer-encoding') !== undefined) return undefined
+    return upgradeOf(upgrades, this.header('upgrade'), this.header('connection'))
   }
 
   get isReceiving(): boolean {
@@ -145,7 +141,7 @@ class FetchRequest implements RawRequest {
 
   get #incoming(): IncomingBody {
     const { wire, deadlines } = this.#context
-    this.#body ??= new IncomingBody(this.#request, this.#header('content-length'), wire, deadlines)
+    this.#body ??= new IncomingBody(this.#request, this.header('content-length'), wire, deadlines)
     return this.#body
   }
 
@@ -243,7 +239,7 @@ class FetchRequest implements RawRequest {
 
   /** Whether a stream may break off: in HTTP/2, where a request rarely has a Host, that would be a failed answer. */
   get #isPlain(): boolean {
-    return !this.#context.hasAuthority || this.#header('host') !== null
+    return !this.#context.hasAuthority || this.header('host') !== undefined
   }
 
   #stream(body: StreamBody, length: number | undefined, brokeOff: Reply['brokeOff']): ReadableStream<Uint8Array> {
@@ -278,8 +274,8 @@ class FetchRequest implements RawRequest {
     const body = this.#body
     if (body?.isRead || body?.isAbandoned) return body.isAbandoned
     if (!this.#context.wire) return false
-    const length = this.#header('content-length')
-    return length === null ? this.#header('transfer-encoding') !== null : Number(length) > mostUnread
+    const length = this.header('content-length')
+    return length === undefined ? this.header('transfer-encoding') !== undefined : Number(length) > mostUnread
   }
 
   #enter(phase: Phase): void {
@@ -295,13 +291,13 @@ function isAuthority(host: string, url: string): boolean {
 }
 
 /** Returns a header. Repeated ones are joined: all readers of a header must see the same value. */
-function headerIn(lines: HeaderLines, name: string): string | null {
-  let found: string | null = null
+function headerIn(lines: HeaderLines, name: string): string | undefined {
+  let found: string | undefined
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i]!
     const spelling = line[0]
     if (spelling.length !== name.length || (spelling !== name && spelling.toLowerCase() !== name)) continue
-    found = found === null ? line[1] : found + separator(name) + line[1]
+    found = found === undefined ? line[1] : found + separator(name) + line[1]
   }
   return found
 }

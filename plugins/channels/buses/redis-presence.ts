@@ -206,13 +206,8 @@ export class RedisPresence {
 
   async close(): Promise<void> {
     systemClock.clear(this.#timer)
-    try {
-      await Promise.all([
-        this.#redis.zrem(this.#instances, this.#instance),
-        this.#redis.del(this.#channelsOf(this.#instance)),
-      ])
-    } catch {
-      // The other instances notice the silence of this one.
-    }
+    const left = [this.#redis.zrem(this.#instances, this.#instance), this.#redis.del(this.#channelsOf(this.#instance))]
+    // The other instances notice the silence of this one.
+    await Promise.allSettled(left)
   }
 }

@@ -1,5 +1,6 @@
 import { hidden, OptionError, type OptionPlace, quoted } from '../../../kernel/index.ts'
 import { variable } from '../../shared/environment/process.ts'
+import { safely } from '../../shared/values/safely.ts'
 
 /** The address of a broker. */
 export interface Address {
@@ -40,11 +41,8 @@ export function readUrl(text: unknown, place: OptionPlace): Partial<Address> | u
 }
 
 function decode(text: string, place: OptionPlace): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return void place.wrong(text, `${addressTakes}; "%" in user and password is written "%25"`)
-  }
+  const takes = `${addressTakes}; "%" in user and password is written "%25"`
+  return safely(() => decodeURIComponent(text)) ?? void place.wrong(text, takes)
 }
 
 function portOfEnvironment(): number | undefined {

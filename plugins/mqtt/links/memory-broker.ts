@@ -3,6 +3,7 @@ import type { MqttQos } from '../messages/message-options.ts'
 import { type Filter, matches } from '../topics/filter.ts'
 import type { MqttDetails } from '../types.ts'
 import type { Outgoing } from './contract.ts'
+import { detailsOf } from './packets.ts'
 
 /** One message as a client receives it. */
 export interface Delivered {
@@ -207,19 +208,6 @@ export class MemoryBroker {
 }
 
 function delivered({ topic, payload, options }: Outgoing, { qos, number }: Subscription, retain: boolean): Delivered {
-  const { userProperties, contentType, responseTopic, correlationData } = options
-  return {
-    payload,
-    subscription: number,
-    details: {
-      topic,
-      qos: Math.min(options.qos ?? 0, qos) as MqttQos,
-      retain,
-      duplicate: false,
-      userProperties: Object.assign(Object.create(null), userProperties),
-      contentType,
-      responseTopic,
-      correlationData,
-    },
-  }
+  const packet = { topic, retain, dup: false, properties: options }
+  return { payload, subscription: number, details: detailsOf(packet, Math.min(options.qos ?? 0, qos) as MqttQos) }
 }

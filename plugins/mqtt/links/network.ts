@@ -201,13 +201,10 @@ export class NetworkLink implements Link {
     const client = this.#client!
     const { topic, payload, options } = message
     this.#mustTake(message)
-    const { promise, resolve, reject } = deferred()
+    const { qos = 0, retain = false } = options
     const properties = packetProperties(this.#carries(message) ? withCarrier(message) : options)
-    client.publish(topic, payload, { qos: options.qos ?? 0, retain: options.retain ?? false, properties }, (error) => {
-      if (error == null) resolve()
-      else reject(error)
-    })
-    if (options.qos === undefined || options.qos === 0) return promise
+    const published = client.publishAsync(topic, payload, { qos, retain, properties })
+    if (qos === 0) return void (await published)
     const id = client.getLastMessageId()
     let isLost = false
     const remove = () => client.removeOutgoingMessage(id)
@@ -221,7 +218,7 @@ export class NetworkLink implements Link {
     if (!isKept) this.#underWay.add(lose)
     patience.whenOver = remove
     try {
-      await promise
+      await published
     } catch (error) {
       if (isLost) throw new LinkLost('lost', { cause: error })
       if (patience.isOver) throw error

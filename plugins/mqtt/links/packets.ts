@@ -22,7 +22,10 @@ export function packetProperties(options: MqttPublishOptions): IPublishPacket['p
 }
 
 /** The details of a packet for a handler. */
-export function detailsOf(packet: IPublishPacket, qos: MqttQos): Incoming['details'] {
+export function detailsOf(
+  packet: Pick<IPublishPacket, 'topic' | 'retain' | 'dup'> & { readonly properties?: MqttPublishOptions | undefined },
+  qos: MqttQos,
+): Incoming['details'] {
   const { userProperties, contentType, responseTopic, correlationData } = packet.properties ?? {}
   return {
     topic: packet.topic,

@@ -71,7 +71,3 @@ export const { SessionStoreError } = defineErrors({
 
 /** Milliseconds after which a store counts as failed: a request must not hang for one that does not respond. */
 export const deadline = 2_000
-
-/** Whether a value can be the data of a session. */
-export const isData = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -3,8 +3,9 @@ import { handover } from '../../shared/environment/handover.ts'
 import { isProduction } from '../../shared/environment/node-env.ts'
 import { Availability } from '../../shared/stores/availability.ts'
 import { openRedis } from '../../shared/stores/redis-store.ts'
+import { isObject } from '../../shared/values/json.ts'
 import type { StoreChoice } from '../options.ts'
-import { type ExactStore, isData, type NamedStore, type SessionStore, type TextStore } from './contract.ts'
+import type { ExactStore, NamedStore, SessionStore, TextStore } from './contract.ts'
 import type { RedisClient } from './redis.ts'
 
 /** Opens the store of the options for the sessions of `owner`. */
@@ -79,6 +80,6 @@ function textsIn(store: ExactStore): TextStore {
 /** Refuses strings: a store that returns them is an easy mistake, and each letter would become a member of the session. */
 function textOf(data: unknown): string | undefined {
   if (data === undefined || data === null) return undefined
-  if (isData(data)) return JSON.stringify(data)
+  if (isObject(data)) return JSON.stringify(data)
   throw new TypeError(`get() gave ${Array.isArray(data) ? 'an array' : `a ${typeof data}`} and not an object`)
 }

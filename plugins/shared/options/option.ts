@@ -73,9 +73,7 @@ export function size(): Check<number | string, number> {
 }
 
 /** `true` or `false`. Otherwise a string such as `'false'`, for example from the environment, would count as true. */
-export function flag(): Check<boolean, boolean> {
-  return new Check({ takes: 'true or false', isQuoted: true, fits: (given) => typeof given === 'boolean' })
-}
+export const flag = (): Check<boolean, boolean> => oneOf(true, false)
 
 /**
  * One of a few values.
@@ -165,9 +163,7 @@ export function custom<Input, Value>(
 }
 
 /** `false`, for a feature that can be turned off: `option.either(option.ms(), option.off())`. */
-export function off(): Check<false, false> {
-  return new Check({ takes: 'false', isQuoted: true, fits: (given) => given === false })
-}
+export const off = (): Check<false, false> => oneOf(false)
 
 /**
  * A list, each element read by a check.

@@ -1,3 +1,4 @@
+import { safely } from '../values/safely.ts'
 import { flattened, targetOf } from './flat.ts'
 import { isObject } from './keywords.ts'
 import { type Direction, selfDescription } from './self-description.ts'
@@ -67,17 +68,15 @@ export function standardCheck(schema: StandardSchema): Check {
 
 /** The keys of an object schema whose values must be lists; empty if the schema does not show them. */
 export function standardLists(schema: StandardSchema): readonly string[] {
-  try {
+  return safely(() => {
     const root = flattened(selfDescription(schema, 'input') as object).schema
     // A schema that contains itself is described with a reference.
     const follow = (node: unknown): unknown =>
       isObject(node) && node.$ref !== undefined ? follow(targetOf(node.$ref, root)) : node
     const { properties } = follow(root) as { readonly properties?: object }
     return Object.entries(properties ?? {}).flatMap(([key, one]) => (isList(one, follow) ? [key] : []))
-  } catch {
-    // The schema has no form in JSON Schema.
-    return []
-  }
+    // Otherwise the schema has no form in JSON Schema.
+  }, [])
 }
 
 function isList(schema: unknown, follow: (node: unknown) => unknown): boolean {

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { clock, hidden } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../../shared/options/index.ts'
+import { safely } from '../../shared/values/safely.ts'
 import { encodeKey } from '../key.ts'
 
 /** A CloudFront distribution that serves a bucket. */
@@ -15,12 +16,9 @@ export interface CdnOptions {
 
 const privateKey = option
   .custom<string, KeyObject>('an RSA private key in PEM', (pem, place) => {
-    try {
-      const key = createPrivateKey(pem as string)
-      if (key.asymmetricKeyType === 'rsa') return key
-    } catch {
-      // The message of the library may show the given string.
-    }
+    // The message of the library may show the given string.
+    const key = safely(() => createPrivateKey(pem as string))
+    if (key?.asymmetricKeyType === 'rsa') return key
     return void place.wrong(hidden(pem), 'an RSA private key in PEM')
   })
   .secret()

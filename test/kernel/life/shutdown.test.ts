@@ -2,6 +2,8 @@ import { systemClock } from 'framework/kernel'
 import type { TestClock } from 'framework/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type ShutdownParts, shutDown } from '../../../kernel/life/shutdown.ts'
+import type { ContextHost } from '../../../kernel/plugin/context.ts'
+import { LifeState } from '../../../kernel/support/life-state.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { moveSystemClock } from '../../support/system-clock.ts'
 
@@ -40,8 +42,13 @@ function closing({ drain = [], close = [], requestMs = Number.POSITIVE_INFINITY,
       },
     }))
   let cutAt: number | undefined
-  let abandoned = 0
+  const state = new LifeState()
+  const host = {
+    server: { settings: { closeTimeout, drainWindow: 0 }, safeLogger: logger },
+    lifeCycle: { onDrain: hooksOf('drain', drain), onClose: hooksOf('close', close) },
+  } as unknown as ContextHost
   const parts = {
+    state,
     adapter: {
       connections: () => 1,
       stop: () => done,
@@ -50,17 +57,13 @@ function closing({ drain = [], close = [], requestMs = Number.POSITIVE_INFINITY,
         return 1
       },
     },
-    hooks: { onDrain: hooksOf('drain', drain), onClose: hooksOf('close', close) },
-    closeTimeout,
-    drainWindow: 0,
-    logger,
     startDraining() {},
-    stopIntake: () => done,
-    abandoned: () => void abandoned++,
+    idle: () => done,
   } as unknown as ShutdownParts
-  const closed = shutDown(parts).then((errors) => ({
+  const closed = shutDown(host, parts).then((errors) => ({
     errors: errors.map(({ message }) => message),
-    ...{ ended: at(), cut: cutAt, abandoned, times: parts.hooks.onDrain.map(({ entry }) => entry.times.drain) },
+    ...{ ended: at(), cut: cutAt, abandoned: state.abandoned },
+    times: host.lifeCycle.onDrain.map(({ entry }) => entry.times.drain),
     log: logger.entries.map(({ message }) => message),
   }))
   return { closed, at }
@@ -110,7 +113,7 @@ test('drain hooks are called at once, the last registered one first, and before 
   await pass()
   expect(calls).toEqual(['c', 'b', 'a', 'c done', 'a done', 'b done', 'close'])
   expect(await closed).toEqual({
-    ...{ errors: [], ended: 8_000, cut: undefined, abandoned: 0, log: [] },
+    ...{ errors: [], ended: 8_000, cut: undefined, abandoned: false, log: [] },
     times: [3_000, 8_000, 1_000],
   })
 })
@@ -118,14 +121,14 @@ test('drain hooks are called at once, the last registered one first, and before 
 test('requests and drain hooks are waited for side by side, whichever takes longer', async () => {
   const { closed } = closing({ drain: [takes(2_000)], close: [() => {}], requestMs: 8_500 })
   await pass()
-  expect(await closed).toMatchObject({ ended: 8_500, cut: undefined, abandoned: 0 })
+  expect(await closed).toMatchObject({ ended: 8_500, cut: undefined, abandoned: false })
 })
 
 test('a drain hook that never settles is named, and keeps no other waiting for more than its time', async () => {
   const { closed } = closing({ drain: [hang, takes(100)], close: [() => {}], requestMs: 0 })
   await pass()
   expect(await closed).toMatchObject({
-    ...{ errors: [], ended: 9_000, abandoned: 1, times: [9_000, 100] },
+    ...{ errors: [], ended: 9_000, abandoned: true, times: [9_000, 100] },
     log: [
       'the plugin "drain 0" was still working 9000 ms after it was asked to drain: closing no longer waits for it. Raise closeTimeout, or end the work when server.closing aborts',
     ],
@@ -151,13 +154,13 @@ test('a drain hook that throws or rejects is an error of closing, and stops no o
     'CLOSE_HOOK: the drain hook of the plugin "drain 1" failed: late',
     'CLOSE_HOOK: the drain hook of the plugin "drain 2" failed: at once',
   ])
-  expect([calls, abandoned]).toEqual([['drained', 'closed'], 0])
+  expect([calls, abandoned]).toEqual([['drained', 'closed'], false])
 })
 
 test('without close hooks nothing is reserved for them', async () => {
   const { closed } = closing({ drain: [takes(9_900)], requestMs: 0 })
   await pass()
-  expect(await closed).toMatchObject({ ended: 9_900, abandoned: 0 })
+  expect(await closed).toMatchObject({ ended: 9_900, abandoned: false })
 })
 
 test('a hook that hangs has half of the remaining time, the last one all of it', async () => {
