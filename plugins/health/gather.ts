@@ -25,7 +25,9 @@ export function gatherChecks({ plugins }: Listing, settings: HealthSettings, ser
       const before = found.get(name) ?? []
       const other = before.find((one) => one.plugin.definition !== plugin.definition)
       if (other !== undefined && !Object.hasOwn(checks, name) && !off.includes(name))
-        throw clash(name, other.plugin.definition.name, plugin.definition.name)
+        throw HealthChecksError(
+          `the plugins "${other.plugin.definition.name}" and "${plugin.definition.name}" both have the health check "${name}". Rename it in one of them, or define it in the options of health: health: { checks: { ${JSON.stringify(name)}: … } }`,
+        )
       found.set(name, [...before, { plugin, check }])
     }
   }
@@ -72,10 +74,4 @@ function checksIn({ definition }: Found['plugin']): Readonly<Record<string, Read
   const read = checksOf.read(definition.health, place)
   if (place.isFine) return read
   throw HealthChecksError(`the plugin "${definition.name}" has health checks that cannot be used: ${place.summary}`)
-}
-
-function clash(name: string, first: string, second: string): Error {
-  return HealthChecksError(
-    `the plugins "${first}" and "${second}" both have the health check "${name}". Rename it in one of them, or define it in the options of health: health: { checks: { ${JSON.stringify(name)}: … } }`,
-  )
 }

@@ -1,4 +1,4 @@
-import type { OptionPlace, ServiceStore, Services } from '../../kernel/index.ts'
+import type { ServiceStore, Services } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 
 /** The services of a scope: for a check in the options, the scope of the probes; for a plugin's check, the scope of that plugin. */
@@ -90,24 +90,18 @@ export const healthOptions = option
     cacheFor: option.record(option.ms(), 'milliseconds by the name of a check').default({}),
   })
   .into((given, place) => {
-    mustDiffer(given, place)
+    // A check in two of these lists contradicts itself.
+    for (const [list, other] of [
+      ['degrade', 'require'],
+      ['degrade', 'off'],
+      ['require', 'off'],
+    ] as const)
+      for (const name of given[list].filter((one) => given[other].includes(one)))
+        place.problem(
+          `${place.in(list).path} and ${place.in(other).path} both name the check "${name}". Leave it out of one of them`,
+        )
     return given
   })
   .typed<HealthOptions>()
 
 export type HealthSettings = SettingsOf<typeof healthOptions>
-
-type Rules = Pick<HealthSettings, 'degrade' | 'require' | 'off'>
-
-/** Refuses a check in two of the lists, which contradict each other. */
-function mustDiffer(rules: Rules, place: OptionPlace): void {
-  const lists = ['degrade', 'require', 'off'] as const
-  for (const [at, list] of lists.entries()) {
-    for (const other of lists.slice(at + 1)) {
-      for (const name of rules[list].filter((one) => rules[other].includes(one)))
-        place.problem(
-          `${place.in(list).path} and ${place.in(other).path} both name the check "${name}". Leave it out of one of them`,
-        )
-    }
-  }
-}

@@ -8,6 +8,9 @@ import { healthOptions } from './options.ts'
 
 announcePluginData('health')
 
+/** What a check does whose outcome has changed, for the log. */
+const changes: Readonly<Record<Outcome, string>> = { ok: 'passes again', degraded: 'is degraded', error: 'fails' }
+
 /** The value of each outcome in metrics: `health_check < 1` finds everything that is not as it should be. */
 const values: Readonly<Record<Outcome, number>> = { ok: 1, degraded: 0.5, error: 0 }
 
@@ -44,9 +47,7 @@ export const health = definePlugin({
       // Every plugin is registered by now.
       check = watchChecks(gatherChecks(ctx.server.listing, settings, ctx.services), (name, { outcome, error }) => {
         const fields = { check: name, ...(error !== undefined && { err: error }) }
-        if (outcome === 'ok') ctx.log.warn(fields, `the health check "${name}" passes again`)
-        else if (outcome === 'degraded') ctx.log.warn(fields, `the health check "${name}" is degraded`)
-        else ctx.log.warn(fields, `the health check "${name}" fails`)
+        ctx.log.warn(fields, `the health check "${name}" ${changes[outcome]}`)
       })
     })
 

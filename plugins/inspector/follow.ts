@@ -61,7 +61,6 @@ function entered<Event extends object>(
 const ending = (name: string, end: string) => `tracing:framework:${name}:${end}`
 
 function followRequests(recorder: Recorder, server: Kernel, isOwn: (request: Request) => boolean): () => void {
-  const handlers = new WeakMap<object, Mark>()
   return together([
     entered<RequestTrace>(recorder, 'request', ({ request }) => {
       if (request.server !== server) return recorder.current.getStore()
@@ -71,17 +70,9 @@ function followRequests(recorder: Recorder, server: Kernel, isOwn: (request: Req
     followChannel(ending('request', 'asyncEnd'), ({ request, response }: RequestTrace) =>
       recorder.endRequest(request, response),
     ),
-    followChannel(ending('handler', 'start'), (event: RequestTrace) => {
-      const activity = recorder.ofRequest(event.request)
-      const mark = activity?.marks.findLast(({ name }) => name === 'handler')
-      if (mark !== undefined) handlers.set(event, mark)
-    }),
-    followChannel(ending('handler', 'asyncEnd'), (event: RequestTrace) => {
-      const mark = handlers.get(event)
-      const activity = recorder.ofRequest(event.request)
-      if (mark === undefined || activity === undefined) return
-      mark.ms = recorder.activities.since(activity) - mark.at
-      mark.failed = 'error' in event
+    followMark<RequestTrace>(recorder, 'handler', ({ request }) => {
+      const activity = recorder.ofRequest(request)
+      return [activity, activity?.marks.findLast(({ name }) => name === 'handler')]
     }),
     followChannel('framework:step', ({ request, name }: StepTrace) => {
       if (name !== 'inspector') recorder.mark(recorder.ofRequest(request), name)
@@ -168,21 +159,31 @@ class Links {
 const isCarrier = (carrier: unknown): carrier is Record<string, string> =>
   typeof carrier === 'object' && carrier !== null
 
-function followPart(recorder: Recorder, kind: WorkKind): () => void {
-  const { current, activities } = recorder
+/** Follows a part of some work, whose mark begins with it. */
+function followMark<Part extends { readonly error?: unknown }>(
+  recorder: Recorder,
+  channel: string,
+  begun: (event: Part) => readonly [Activity | undefined, Mark | undefined],
+): () => void {
   const marks = new WeakMap<object, { activity: Activity; mark: Mark }>()
   return together([
-    followChannel(ending(kind.channel, 'start'), (event: Event) => {
-      const activity = current.getStore()
-      const mark = recorder.mark(activity, (kind.title ?? kind.span)(event as never))
+    followChannel(ending(channel, 'start'), (event: Part) => {
+      const [activity, mark] = begun(event)
       if (activity !== undefined && mark !== undefined) marks.set(event, { activity, mark })
     }),
-    followChannel(ending(kind.channel, 'asyncEnd'), (event: Event) => {
+    followChannel(ending(channel, 'asyncEnd'), (event: Part) => {
       const found = marks.get(event)
       if (found === undefined) return
-      found.mark.ms = activities.since(found.activity) - found.mark.at
+      found.mark.ms = recorder.activities.since(found.activity) - found.mark.at
       found.mark.failed = 'error' in event
       if ('error' in event) recorder.failed(found.activity, event.error)
     }),
   ])
+}
+
+function followPart(recorder: Recorder, kind: WorkKind): () => void {
+  return followMark<Event>(recorder, kind.channel, (event) => {
+    const activity = recorder.current.getStore()
+    return [activity, recorder.mark(activity, (kind.title ?? kind.span)(event as never))]
+  })
 }

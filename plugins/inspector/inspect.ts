@@ -71,7 +71,7 @@ function noteLog(ctx: Context, recorder: Recorder): () => void {
   const { server } = ctx
   let before: Logger = server.logger
   const put = () => {
-    if (isNoted(server.logger)) return
+    if (noted.has(server.logger)) return
     before = server.logger
     server.logger = noting(before, note)
   }
@@ -79,7 +79,7 @@ function noteLog(ctx: Context, recorder: Recorder): () => void {
   // The plugin `log` may be registered later, with a logger of its own.
   ctx.onReady(put)
   return () => {
-    if (isNoted(server.logger)) server.logger = before
+    if (noted.has(server.logger)) server.logger = before
   }
 }
 
@@ -91,10 +91,8 @@ interface LogLine {
 }
 
 const levels = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
+/** Loggers that already pass their lines to a listener. */
 const noted = new WeakSet<object>()
-
-/** Whether a logger already passes its lines to a listener. */
-const isNoted = (logger: Logger): boolean => noted.has(logger)
 
 /** Returns a logger that also passes its lines to `note`, even those below its level. All other members are those of the given logger. */
 function noting(logger: Logger, note: (line: LogLine) => void, bound: Record<string, unknown> = {}): Logger {

@@ -1,5 +1,6 @@
 import { defineErrors, type Kernel, type Listing } from '../../kernel/index.ts'
 import type { InspectorPanel, PanelRow } from '../shared/development/panels.ts'
+import { answerWithin } from '../shared/stores/availability.ts'
 import { Memoized } from '../shared/values/memoize.ts'
 import type { Redactor } from './redact.ts'
 
@@ -46,28 +47,29 @@ export class Panels {
     const { panel, plugin, services, failure } = found
     if (failure !== undefined) throw failure
     const { title, columns, actions = [] } = panel
-    const rows: unknown[] = []
-    let isMore = false
-    for await (const row of inTime(panel.rows(services as never, maxRows + 1))) {
-      isMore = rows.length === maxRows
-      if (isMore) break
-      const { id, cells } = (Array.isArray(row) ? { id: String(row[0]), cells: row } : (row ?? {})) as Partial<PanelRow>
-      if (typeof id !== 'string' || !Array.isArray(cells))
-        throw InspectorPanelError(
-          plugin,
-          `rows of "${title}" gives a row that is neither { id, cells } nor a list of cells`,
-        )
-      rows.push({ id, cells: cells.slice(0, columns.length).map((cell) => this.#cell(cell)) })
+    const read = async () => {
+      const list = await panel.rows(services as never, maxRows + 1)
+      if (typeof list !== 'object' || list === null || !(Symbol.asyncIterator in list || Symbol.iterator in list))
+        throw new TypeError('rows() does not give a list of rows')
+      const rows: object[] = []
+      for await (const row of list) if (rows.push(this.#row(found, row)) > maxRows) break
+      return rows
     }
-    return {
-      key,
-      title,
-      plugin,
-      columns,
-      rows,
-      isMore,
-      actions: actions.map(({ name, confirm }) => ({ name, confirm })),
-    }
+    // A store that hangs does not block the page.
+    const rows = await answerWithin(read(), patience)
+    const isMore = rows.length > maxRows
+    const shown = actions.map(({ name, confirm }) => ({ name, confirm }))
+    return { key, title, plugin, columns, rows: rows.slice(0, maxRows), isMore, actions: shown }
+  }
+
+  #row({ plugin, panel: { title, columns } }: Found, row: unknown): object {
+    const { id, cells } = (Array.isArray(row) ? { id: String(row[0]), cells: row } : (row ?? {})) as Partial<PanelRow>
+    if (typeof id !== 'string' || !Array.isArray(cells))
+      throw InspectorPanelError(
+        plugin,
+        `rows of "${title}" gives a row that is neither { id, cells } nor a list of cells`,
+      )
+    return { id, cells: cells.slice(0, columns.length).map((cell) => this.#cell(cell)) }
   }
 
   #cell(cell: unknown): unknown {
@@ -121,28 +123,4 @@ function checkPanel(plugin: string, panel: InspectorPanel): void {
   }
   if (!Array.isArray(actions) || !actions.every(isAction))
     throw InspectorPanelError(plugin, `actions of "${title}" must be a list of { name, run }`)
-}
-
-/** Yields the rows of a panel within a time limit, so that a store that hangs does not block the page. */
-async function* inTime(rows: ReturnType<InspectorPanel['rows']>): AsyncGenerator<unknown> {
-  const until = AbortSignal.timeout(patience)
-  const over = new Promise<never>((_resolve, reject) => {
-    until.addEventListener('abort', () => reject(new Error(`it has not responded within ${patience / 1_000} s`)))
-  })
-  over.catch(() => {})
-  const list = await Promise.race([rows, over])
-  if (typeof list !== 'object' || list === null || !(Symbol.asyncIterator in list || Symbol.iterator in list))
-    throw new TypeError('rows() does not give a list of rows')
-  if (!(Symbol.asyncIterator in list)) return yield* list
-  const iterator = list[Symbol.asyncIterator]()
-  try {
-    while (true) {
-      const { done, value } = await Promise.race([iterator.next(), over])
-      if (done === true) return
-      yield value
-    }
-  } finally {
-    // Not awaited: this may be what hangs.
-    void Promise.resolve(iterator.return?.()).catch(() => {})
-  }
 }

@@ -58,18 +58,14 @@ function sinkOver(target: Target, waiting: () => number, isText = false) {
       write(safeLine(line))
     },
     /** Resolves when everything has been written, or after a second. */
-    flush: (): Promise<void> => emptied(target, waiting),
+    async flush(): Promise<void> {
+      const until = systemClock.now() + flushMs
+      while (waiting() > 0 && target.destroyed !== true && systemClock.now() < until) await systemClock.sleep(5)
+    },
   }
 }
 
 type Sink = ReturnType<typeof sinkOver>
-
-async function emptied(target: Target, waiting: () => number): Promise<void> {
-  const until = systemClock.now() + flushMs
-  while (waiting() > 0 && target.destroyed !== true && systemClock.now() < until) {
-    await systemClock.sleep(5)
-  }
-}
 
 const droppedLine = (count: number) =>
   `${JSON.stringify({ level: 40, time: systemClock.now(), dropped: count, msg: `${count} entries were dropped: the destination did not accept them` })}\n`

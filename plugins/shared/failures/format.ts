@@ -52,16 +52,16 @@ export interface CustomErrorFormat {
 /** The form of the body of every failure, whatever raised it. */
 export type ErrorFormat = 'default' | 'problem' | ErrorFormatter | CustomErrorFormat
 
-const words = option.oneOf('default', 'problem')
+const formatter = option.fn<ErrorFormatter>('a function (failure, req) => body')
 const custom = option.shape({
-  body: option.fn<ErrorFormatter>('a function (failure, req) => body').required(),
+  body: formatter.required(),
   schema: option.value<object>('a schema', (given) => given instanceof Object),
   contentType: option.name(/^[\w.+-]+\/[\w.+-]+(?:; ?[\w=-]+)*$/, 'a media type, "application/vnd.error+json" for one'),
 })
-const own = option.either(words, option.fn<ErrorFormatter>('a function (failure, req) => body'), custom)
 
 /** The option `errorFormat` of a server. */
-export const errorFormat = own.default('default').into((given) => {
+const forms = option.either(option.oneOf('default', 'problem'), formatter, custom)
+export const errorFormat = forms.default('default').into((given) => {
   if (given === 'default') return new FormattedFailures(withPage(({ body }) => body && { body }))
   if (given === 'problem')
     return new FormattedFailures(withPage(problem), { contentType: problemType, schema: 'problem' })

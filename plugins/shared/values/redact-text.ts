@@ -6,7 +6,7 @@ type Range = readonly [from: number, to: number]
 
 /**
  * Returns text without what looks like a secret. What follows the name of one is hidden up to where its structure ends: a closing quote, the
- * end of a query parameter, an element. Text without such a structure is hidden up to the end of its line, with the indented lines after it.
+ * end of a query parameter, an element. Everything else is hidden up to the end of its line, with the indented lines after it.
  *
  * Each pass reads a character a bounded number of times: a client may have written all of the text.
  */
@@ -56,17 +56,28 @@ const stackFrame = /[ \t]+at (?:[^()\n]*\([^()\n]*\)|[^\s()]+:\d+)\r?(?:\n|$)/y
 
 const endOfLine = (text: string, from: number) => endOr(text, text.indexOf('\n', from))
 
-/** The end of a value without a structure: of its line, and of the lines after it that are indented more than that of its name. */
-function endOfBlock(text: string, name: number, from: number): number {
+/** The number of blanks with which a line begins. */
+const indentAt = (text: string, at: number) => lengthAt(/[ \t]*/y, text, at) ?? 0
+
+/**
+ * The end of a value: of its line, and of the lines after it that are indented more than that of its name. A value that `opens` a quote or a
+ * bracket may end in the next line; the rest of the text is hidden if it is that of a name in quotes, in JSON that is not indented or was cut.
+ */
+function endOfBlock(text: string, name: number, from: number, opens: boolean, isJson: boolean): number {
   const first = endOfLine(text, from)
-  const isEmpty = text.slice(from, first).trim() === ''
-  const indent = lengthAt(/[ \t]*/y, text, text.lastIndexOf('\n', name) + 1) ?? 0
+  const line = text.slice(from, first).trimEnd()
+  const indent = indentAt(text, text.lastIndexOf('\n', name) + 1)
+  const isFrame = (at: number) => lengthAt(stackFrame, text, at) !== undefined
+  const isOpen = opens && isJson
+  const isCut = isFrame(first + 1) && !/[\])}"'`]$/.test(line)
+  if (isOpen && (isCut || indentAt(text, first + 1) <= indent)) return text.length
   let end = first
   while (end < text.length) {
     const next = end + 1
-    const isDeeper = (lengthAt(/[ \t]*/y, text, next) ?? 0) > indent
-    const isNext = isEmpty && end === first && lengthAt(/[^\n:=]{0,64}[:=]/y, text, next) === undefined
-    if (!(isDeeper || isNext) || lengthAt(stackFrame, text, next) !== undefined) break
+    const mayGoOn = isOpen
+      ? lengthAt(/[ \t]*(?:[\])}]|["'`]?[\w$-]{1,64}["'`]?:)/y, text, next) === undefined
+      : end === first && (opens || line === '') && lengthAt(/[^\n:=]{0,64}[:=]/y, text, next) === undefined
+    if (!(indentAt(text, next) > indent || mayGoOn) || isFrame(next)) break
     end = endOfLine(text, next)
   }
   return end
@@ -127,13 +138,11 @@ const harmless =
 /** What may follow a value that has ended: the end of what surrounds it, or the next name. */
 const afterValue =
   /[ \t]{0,8}(?:$|[\r\n)}\]>]|[/?]>|\\*["'`][)}\],\s]|[,\s]\s{0,200}[\\"'`[]{0,8}[\w.$ -]{1,64}[\\"'`\]]{0,8}\s{0,8}[:=])/y
-/** What may also follow a value in JSON, or in a list of headers. */
-const afterElement = /\s{0,200},\s{0,200}(?:\\{0,8}["']|$)/y
-const bareValue = /[\w.+-]+/y
+/** A quoted value in which nothing is escaped; quotes in JSON within JSON have backslashes themselves. */
+const quotedValue = /\[redacted\]|(["'`])(?:(?!\1)[^\\\n])*\1|(\\{1,64}["'`])[^\\"'`\n]*\2/y
 
 /** Hides what follows the name of a secret and a separator: `:`, `=`, escaped as in addresses, or the "," of a list of headers. */
 function withoutNamed(text: string, isHidden: IsHidden): string {
-  let lineEnd = -1
   return hide(text, /[:=]|%3[ad]|,(?=\s{0,200}\\*["'`])/gi, ({ 0: separator, index }) => {
     const before = text.slice(Math.max(0, index - 100), index)
     const found = nameBefore.exec(before)
@@ -158,53 +167,11 @@ function withoutNamed(text: string, isHidden: IsHidden): string {
     if (separator === '=' && /[?&#][\w.%[\]-]*$/.test(before.slice(0, found.index + both.length)))
       return [from, from + (lengthAt(/(?:[^&"<>\r\n]|["<>](?![\s,)}\]>]|$))*/y, text, from) ?? 0)]
 
-    // Only JSON has quotes around names: it may be broken, but what it quotes or encloses ends nowhere else.
-    if (!isQuoted && from > lineEnd) lineEnd = endOfLine(text, from)
-    const limit = isQuoted ? text.length : lineEnd
-    const isEnd = (at: number) =>
-      lengthAt(afterValue, text, at) !== undefined || (isQuoted && lengthAt(afterElement, text, at) !== undefined)
-    const end = endOfQuoted(text, from, limit) ?? endOfEnclosed(text, from, limit)
-    if (end !== undefined && end <= limit) {
-      if (isEnd(end)) return [from, end]
-    } else if (end !== undefined && isQuoted) return [from, limit]
-    else if (isQuoted) {
-      const length = lengthAt(bareValue, text, from)
-      if (length !== undefined && isEnd(from + length)) return [from, from + length]
-    }
-    return [from, endOfBlock(text, index, Math.max(from, Math.min(end ?? 0, limit)))]
+    const quoted = lengthAt(quotedValue, text, from)
+    if (quoted !== undefined && lengthAt(afterValue, text, from + quoted) !== undefined) return [from, from + quoted]
+    // Only JSON has quotes around names.
+    return [from, endOfBlock(text, index, from, /[[{(\\"'`]/.test(text.charAt(from)), isQuoted)]
   })
-}
-
-/**
- * The end of a quoted value, above `limit` if it is not closed; `undefined` if the value is not quoted. The quotes of JSON within JSON have
- * one backslash, in the next level three, and so on.
- */
-function endOfQuoted(text: string, from: number, limit: number): number | undefined {
-  const opening = lengthAt(/\\{0,64}["'`]/y, text, from)
-  if (opening === undefined) return undefined
-  const level = opening - 1
-  const quote = text[from + level]!
-  for (let at = text.indexOf(quote, from + opening); at !== -1 && at < limit; at = text.indexOf(quote, at + 1)) {
-    let slashes = 0
-    while (text[at - slashes - 1] === '\\' && at - slashes > from + opening) slashes++
-    // Fewer backslashes close the text that the value is in.
-    if (slashes < level || (slashes - level) % (2 * (level + 1)) === 0) return at + 1
-  }
-  return limit + 1
-}
-
-/** The end of a value in brackets, above `limit` if they are not closed; `undefined` if it is not in brackets. */
-function endOfEnclosed(text: string, from: number, limit: number): number | undefined {
-  if (!/[[{(]/.test(text[from] ?? '')) return undefined
-  let depth = 0
-  for (let at = from; at < limit; at++) {
-    const one = text[at]!
-    if ('[{('.includes(one)) depth++
-    else if (']})'.includes(one)) {
-      if (--depth === 0) return at + 1
-    } else if ('\\"\'`'.includes(one)) at = (endOfQuoted(text, at, limit) ?? at + 1) - 1
-  }
-  return limit + 1
 }
 
 /** Words after the name of a scheme, in sentences and challenges. */

@@ -189,7 +189,10 @@ describe('secrets', () => {
     const redactor = new Redactor(['iban'], ['user.email', '*.pin', 'card.*'])
     const cut = '{"user":{"email":"hidden","name":"ada","card":{"no":"hidden"}},"iban":"hidden","pin":12'
     expect(redactor.body(Buffer.from(cut), 'application/json')).toBe(
-      '{"user":{"email":[redacted],"name":"ada","card":[redacted]},"iban":[redacted],"pin":[redacted]',
+      '{"user":{"email":[redacted],"name":"ada","card":[redacted]',
+    )
+    expect(redactor.body(Buffer.from('{"n":1,"iban":"hidden","pin":12,"x'), 'application/json')).toBe(
+      '{"n":1,"iban":[redacted],"pin":[redacted]',
     )
     expect(redactor.text('for ada, iban: hidden\nat noon')).toBe('for ada, iban: [redacted]\nat noon')
   })

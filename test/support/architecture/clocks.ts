@@ -58,7 +58,6 @@ const ofTheMachine: { readonly [path: string]: string } = {
 /** Who asks the process itself. */
 const ofTheProcess: { readonly [path: string]: string } = {
   'plugins/contract/calls.ts': 'runs in browsers, without the kernel',
-  'plugins/inspector/panels.ts': 'patience with a panel, which AbortSignal.timeout has without a listener',
   'plugins/testing/clock.ts': 'waits for the work that stops it',
 }
 
