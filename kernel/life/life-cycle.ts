@@ -85,6 +85,10 @@ export class LifeCycle {
     return this.#state.abandoned
   }
 
+  get hasBegun(): boolean {
+    return this.#boot !== undefined
+  }
+
   report(error: unknown, what = error instanceof Error ? error.message : 'closing failed'): void {
     this.#host.server.safeLogger.error({ err: error }, what)
   }

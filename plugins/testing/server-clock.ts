@@ -1,23 +1,21 @@
 import { virtualClock } from '../../kernel/index.ts'
 import { MovedClock, type TestClock, testClock } from './clock.ts'
 
-/** The clock of the servers under test, and how many have it. */
-const shared: { clock: TestClock | undefined; servers: number } = { clock: undefined, servers: 0 }
+/** The clock of the servers under test, and what gives it back for each. */
+let shared: TestClock | undefined
+const users = new Set<() => void>()
 
 /** Gives a server under test the clock of the process: one that the test has made, or that of other servers, or another one. */
 export function clockOfServer(start: Date | string | number | undefined): { clock: TestClock; release: () => void } {
   const own = virtualClock()
-  if (own instanceof MovedClock && own !== shared.clock && start === undefined) return { clock: own, release() {} }
-  if (own === undefined || start !== undefined) shared.clock = testClock(start)
-  shared.servers++
-  const clock = shared.clock!
-  let isOver = false
+  if (own instanceof MovedClock && own !== shared && start === undefined) return { clock: own, release() {} }
+  if (own === undefined || start !== undefined) shared = testClock(start)
+  const clock = shared!
   const release = () => {
-    if (isOver) return
-    isOver = true
-    if (--shared.servers > 0) return
-    shared.clock = undefined
+    if (!users.delete(release) || users.size > 0) return
+    shared = undefined
     clock.restore()
   }
+  users.add(release)
   return { clock, release }
 }

@@ -1,5 +1,5 @@
 import { ArgumentsError, defineErrors, type Inject, Kernel, type Services } from '../../kernel/index.ts'
-import { makeInMemory, type Substitutes } from '../shared/development/substitutes.ts'
+import { makeInMemory, type Substitutes, TestedServerError } from '../shared/development/substitutes.ts'
 import { option } from '../shared/options/index.ts'
 import { runningServer } from '../shared/values/running-server.ts'
 import type { OpenWork } from '../shared/work/open-work.ts'
@@ -51,7 +51,7 @@ export interface TestMembers extends TestRecords {
    *
    * The boot fails if no plugin provides the service.
    *
-   * @throws PluginAfterBootError; ServiceReadError for a service that some code has read before.
+   * @throws TestedServerError after that; ServiceReadError for a service that some code has read before.
    */
   replace<Name extends keyof Services & string>(name: Name, fake: FakeService<Services[Name]>): void
 }
@@ -79,7 +79,7 @@ const settledOptions = option.shape({ timeout: option.ms({ min: 1 }).default(500
  * code that reads a service while the server is made then reads the one in memory. The server boots with its first request, `ready()` or `settled()`;
  * closing it gives back the clock. Emails, jobs, messages, objects and sockets are recorded.
  *
- * @throws (as a rejection) ArgumentsError for anything else; PluginAfterBootError for a server that has booted. The boot fails with
+ * @throws (as a rejection) ArgumentsError for anything else; TestedServerError for a server that boots or is under test. The boot fails with
  * PluginOutsideError if a plugin reaches outside and has nothing that stands for it.
  * @example
  * const tested = await testServer(() => new Server({ plugins: { queues: true } }))
@@ -99,16 +99,25 @@ export async function testServer<App extends Kernel>(
     const server = await serverOf(app, isInMemory)
     const substitutes = server.settings.substitutes as Substitutes
     substitutes.begin(server, isInMemory)
-    const [records, stop] = recordsOf(server)
-    const work = new WorkInProgress(server)
     // Nothing listens: the hooks run as if it did.
     Object.assign(server.settings, { adapter: withoutSocket, gracefulShutdown: false })
-    const ready = starterOf(server, work)
-    const close = server.close
+    const stops: (() => void)[] = []
+    const work = new WorkInProgress(server)
+    const ready = starterOf(server, work, stops)
+    const { close, inject } = server
+    const started: Inject = async (request) => {
+      await ready()
+      return inject(request)
+    }
     return Object.assign(Object.defineProperty(server, 'clock', { get: () => time?.clock ?? refuseClock() }) as never, {
-      ...records,
+      ...recordsOf(server, stops),
       ready,
-      inject: startedInject(server.inject, ready),
+      inject: Object.assign(started, mockMethods(started)),
+      listen: async () => {
+        throw TestedServerError(
+          'a server under test has no socket, and listens by itself as far as its hooks are concerned. Use inject and ready(), or a server without testServer',
+        )
+      },
       async settled(given?: SettledOptions) {
         const { timeout } = settledOptions.parse(given, 'settled')
         await ready()
@@ -121,8 +130,7 @@ export async function testServer<App extends Kernel>(
         try {
           await close(...args)
         } finally {
-          stop()
-          work.stop()
+          for (const stop of stops) stop()
           time?.release()
         }
       },
@@ -148,14 +156,15 @@ async function serverOf<App extends Kernel>(
 }
 
 /** Boots the server and runs its listen hooks, once. A hook that sends a request to its own server does not wait for itself. */
-function starterOf(server: Kernel, work: WorkInProgress): () => Promise<void> {
+function starterOf(server: Kernel, work: WorkInProgress, stops: (() => void)[]): () => Promise<void> {
+  const { listen } = server
   const boot = server.ready.bind(server)
   let starting: Promise<void> | undefined
   const start = async () => {
     await boot()
     ;(server.settings.substitutes as Substitutes).checkFakes(server)
-    work.follow()
-    await server.listen()
+    work.follow(stops)
+    await listen()
   }
   return () => {
     if (runningServer() === server) return boot()
@@ -170,14 +179,6 @@ const withoutSocket: Extract<Kernel['settings']['adapter'], object> = {
   connections: () => 0,
   stop: async () => {},
   cut: () => 0,
-}
-
-function startedInject(inject: Inject, ready: () => Promise<void>): Inject {
-  const started: Inject = async (request) => {
-    await ready()
-    return inject(request)
-  }
-  return Object.assign(started, mockMethods(started))
 }
 
 function refuseClock(): never {

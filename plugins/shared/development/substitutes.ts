@@ -17,8 +17,7 @@ export const { PluginOutsideError, ReplacedServiceError, TestedServerError } = d
     `the plugin "${name}" reaches outside of the process, and has nothing that stands for it in memory. Give its definition the member "memory" (the settings with which it does not: memory: { url: "memory:" }; true if it never does), replace its services (server.replace(name, fake)), or use testServer(app, { services: "real" })`,
   ReplacedServiceError: (name: string, site: string, near: string | undefined, there: string) =>
     `replace("${name}", …) at ${site}: no plugin provides this service.${near === undefined ? '' : ` Did you mean "${near}"?`} Provided: ${there}`,
-  TestedServerError: (what: string) =>
-    `${what} after the server has booted. Do it before listen(), ready() or the first request`,
+  TestedServerError: (why: string) => why,
 })
 
 announcePluginData('memory')
@@ -71,6 +70,7 @@ export class Substitutes {
   /** Begins a test of a server that has not booted. */
   begin(server: Kernel, isInMemory: boolean): void {
     mustNotRun(server, 'testServer was called')
+    if (this.#isTested) throw TestedServerError('testServer was called twice for one server. Make a server for each')
     const isMoving = isInMemory && !this.#isInMemory
     this.#isTested = true
     this.#isInMemory = isInMemory
@@ -87,7 +87,12 @@ export class Substitutes {
   /** Uses a fake in place of a service. */
   replace(server: Kernel, name: string, fake: unknown): void {
     mustNotRun(server, 'replace was called')
-    if (Object(fake) !== fake) throw OptionError('replace', fake, 'the name of a service, and an object in its place')
+    if (typeof name !== 'string' || Object(fake) !== fake)
+      throw OptionError(
+        'replace',
+        typeof name === 'string' ? fake : name,
+        'the name of a service, and an object in its place',
+      )
     this.#fakes.set(name, { fake: fake as object, site: new CallSite(), isUsed: false })
     for (const entry of entriesOf(server))
       if (Object.hasOwn(entry.provided, name))
@@ -122,7 +127,7 @@ export class Substitutes {
   #tested(plugin: Definition, names: readonly string[]): Definition {
     const self = this
     const areFakes = () => names.length > 0 && names.every((name) => self.#fakes.has(name))
-    const tested: Definition = {
+    return {
       ...plugin,
       provide(settings) {
         const services = plugin.provide?.(settings) ?? {}
@@ -141,7 +146,6 @@ export class Substitutes {
         return areFakes() && !plugin.memory ? () => {} : plugin.close
       },
     } as Definition
-    return tested
   }
 }
 
@@ -150,7 +154,10 @@ const reachesOutside = ({ memory, health }: Definition & { readonly health?: unk
   memory === undefined ? health !== undefined : memory === false
 
 function mustNotRun(server: Kernel, what: string): void {
-  if (server.isReady || server.isListening || server.isClosing) throw TestedServerError(what)
+  if (!server.hasBegun && !server.isClosing) return
+  throw TestedServerError(
+    `${what} after the server has begun to boot. Do it before listen(), ready() or the first request`,
+  )
 }
 
 /** A service with some members of a fake. */

@@ -24,10 +24,20 @@ const closing = ['constructor', 'close', 'end', 'disconnect']
  * using down = outage(outbox, 'down')
  */
 export function outage(target: object, kind: OutageKind, options?: OutageOptions): Outage {
+  if (Object(target) !== target || methodsOf(target).length === 0)
+    throw OptionError('outage', target, 'an object with methods, such as a store or a transport')
   return breakObject(target, new Outage(kind, options), {})
 }
 
+/** The outage of each object that has one. */
+const present = new WeakMap<object, Outage>()
+
 function breakObject(target: object, outage: Outage, { methods, limit, failure }: BackendOptions): Outage {
+  // Two providers may share a transport.
+  if (present.get(target) === outage) return outage
+  present.get(target)?.restore()
+  present.set(target, outage)
+  outage.whenOver(() => present.delete(target))
   const { kind } = outage
   const [code, why] = reasons[kind]
   const fail = (args: readonly unknown[]) =>
