@@ -205,7 +205,7 @@ export class Kernel extends RouteVerbs {
 
   /** Whether it boots or has booted. @internal */
   get hasBegun(): boolean {
-    return this.#life.hasBegun
+    return this.#life.boot !== undefined
   }
 
   /** Whether closing stopped waiting for the work of a plugin; the process then ends with status 1. @internal */

@@ -62,7 +62,8 @@ export class LifeCycle {
   readonly #host: ContextHost
   readonly #routes: CompiledRoutes
   readonly #dispatcher: Dispatcher
-  #boot: Promise<void> | undefined
+  /** The boot, once it has begun. */
+  boot: Promise<void> | undefined
   #adapter: Adapter | undefined
   readonly closing = new AbortController()
   #close: Promise<void> | undefined
@@ -85,10 +86,6 @@ export class LifeCycle {
     return this.#state.abandoned
   }
 
-  get hasBegun(): boolean {
-    return this.#boot !== undefined
-  }
-
   report(error: unknown, what = error instanceof Error ? error.message : 'closing failed'): void {
     this.#host.server.safeLogger.error({ err: error }, what)
   }
@@ -98,9 +95,9 @@ export class LifeCycle {
   }
 
   async ready(): Promise<void> {
-    if (this.#boot === undefined) this.mustBeOpen()
-    this.#boot ??= this.#bootOnce()
-    return this.#boot
+    if (this.boot === undefined) this.mustBeOpen()
+    this.boot ??= this.#bootOnce()
+    return this.boot
   }
 
   async #bootOnce(): Promise<void> {
@@ -212,7 +209,7 @@ export class LifeCycle {
 
   async #closeOnce(): Promise<void> {
     // A boot in progress is awaited first; one that has failed has closed everything itself.
-    const isLeft = await (this.#boot ?? Promise.resolve()).then(
+    const isLeft = await (this.boot ?? Promise.resolve()).then(
       () => true,
       () => false,
     )

@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import type { Kernel } from '../../kernel/index.ts'
 import type { ChannelPublishTrace } from '../channels/index.ts'
 import type { MailSendTrace } from '../mailer/index.ts'
 import type { MqttPublishTrace } from '../mqtt/index.ts'
@@ -76,13 +77,8 @@ export interface TestRecords {
   readonly sockets: TestRecord<TestSocket>
 }
 
-/** The server under test, as far as its open sockets are asked for. */
-interface WithSockets {
-  readonly services: { find(name: 'websockets'): Iterable<TestSocket> | undefined }
-}
-
 /** Records what a server does; `stops` end this. */
-export function recordsOf(server: object, stops: (() => void)[]): TestRecords {
+export function recordsOf(server: Kernel, stops: (() => void)[]): TestRecords {
   const emails: TestEmail[] = []
   const jobs: TestJob[] = []
   const messages: TestMessage[] = []
@@ -111,10 +107,10 @@ export function recordsOf(server: object, stops: (() => void)[]): TestRecords {
     objects.delete(`${disk} ${to}`)
     objects.set(`${disk} ${to}`, { disk, key: to })
   })
-  const seen = new WeakMap<TestSocket, TestSocket>()
+  const seen = new WeakMap<object, TestSocket>()
   const open = () =>
-    [...((server as WithSockets).services.find('websockets') ?? [])].map((socket) =>
-      madeIn(seen, socket, ({ route, id, data }) => ({ route, id, data })),
+    [...(server.services.find('websockets') ?? [])].map((socket) =>
+      madeIn(seen, socket, () => ({ route: socket.route, id: socket.id, data: socket.data })),
     )
   return {
     emails: new TestRecord<TestEmail>('emails', ['to', 'from', 'subject', 'text', 'html', 'provider'], () => emails),

@@ -51,7 +51,7 @@ export class WorkInProgress {
       else await systemClock.sleep(pause)
       const work = await this.#reported()
       const traced = [...this.#traced].map(([event, kind]) => ({ what: nameOf(kind, event) }))
-      const open = [...work.filter((one) => !isLeft(one)), ...traced]
+      const open = [...work.filter(({ due, isElsewhere }) => due === undefined && !isElsewhere), ...traced]
       const clock = virtualClock()?.work ?? 'over'
       quiet = clock === 'asleep' || (clock === 'over' && open.length === 0) ? quiet + 1 : 0
       if (quiet === quietTurns) return [...work, ...traced]
@@ -68,9 +68,6 @@ export class WorkInProgress {
     return (await Promise.all(asked)).flatMap((work) => work ?? [])
   }
 }
-
-/** Whether work waits for the clock, or for another process. */
-const isLeft = ({ due, isElsewhere }: OpenWork) => due !== undefined || isElsewhere === true
 
 function nameOf({ list, span, title = span, note }: WorkKind, event: object): string {
   const more = note?.(event as never)

@@ -1,12 +1,11 @@
-import { ArgumentsError, defineErrors, type Inject, Kernel, type Services } from '../../kernel/index.ts'
+import { ArgumentsError, defineErrors, type Inject, Kernel, type Services, virtualClock } from '../../kernel/index.ts'
 import { makeInMemory, type Substitutes, TestedServerError } from '../shared/development/substitutes.ts'
 import { option } from '../shared/options/index.ts'
 import { runningServer } from '../shared/values/running-server.ts'
 import type { OpenWork } from '../shared/work/open-work.ts'
-import type { TestClock } from './clock.ts'
+import { MovedClock, type TestClock, testClock } from './clock.ts'
 import { mockMethods } from './mock-server.ts'
 import { recordsOf, type TestRecords } from './records.ts'
-import { clockOfServer } from './server-clock.ts'
 import { WorkInProgress } from './settled.ts'
 
 const { RealClockError } = defineErrors({
@@ -62,6 +61,8 @@ export type TestServer<App> = App & TestMembers
 /** What `testServer` takes: a server that has not booted, or a module that exports it as `server`. */
 export type TestedApp<App> = App | { readonly server: App }
 
+type Made<App> = TestedApp<App> | (() => TestedApp<App> | Promise<TestedApp<App>>)
+
 const testServerOptions = option
   .shape({
     services: option.oneOf('memory', 'real').default('memory'),
@@ -89,7 +90,7 @@ const settledOptions = option.shape({ timeout: option.ms({ min: 1 }).default(500
  * await tested.close()
  */
 export async function testServer<App extends Kernel>(
-  app: TestedApp<App> | (() => TestedApp<App> | Promise<TestedApp<App>>),
+  app: Made<App>,
   options?: TestServerOptions,
 ): Promise<TestServer<App>> {
   const { services, clock: start } = testServerOptions.parse(options, 'testServer')
@@ -109,7 +110,11 @@ export async function testServer<App extends Kernel>(
       await ready()
       return inject(request)
     }
-    return Object.assign(Object.defineProperty(server, 'clock', { get: () => time?.clock ?? refuseClock() }) as never, {
+    const get = () => {
+      if (time === undefined) throw RealClockError()
+      return time.clock
+    }
+    return Object.assign(Object.defineProperty(server, 'clock', { get }) as never, {
       ...recordsOf(server, stops),
       ready,
       inject: Object.assign(started, mockMethods(started)),
@@ -141,10 +146,7 @@ export async function testServer<App extends Kernel>(
   }
 }
 
-async function serverOf<App extends Kernel>(
-  app: TestedApp<App> | (() => TestedApp<App> | Promise<TestedApp<App>>),
-  isInMemory: boolean,
-): Promise<App> {
+async function serverOf<App extends Kernel>(app: Made<App>, isInMemory: boolean): Promise<App> {
   const make = () => (typeof app === 'function' ? app() : app)
   const made = await (isInMemory ? makeInMemory<TestedApp<App>>(make) : make())
   const server: unknown = made instanceof Kernel ? made : (made as { server?: unknown } | undefined)?.server
@@ -181,6 +183,21 @@ const withoutSocket: Extract<Kernel['settings']['adapter'], object> = {
   cut: () => 0,
 }
 
-function refuseClock(): never {
-  throw RealClockError()
+/** The clock of the servers under test, and what gives it back for each. */
+let shared: TestClock | undefined
+const users = new Set<() => void>()
+
+/** Gives a server under test the clock of the process: one that the test has made, or that of other servers, or another one. */
+function clockOfServer(start: Date | string | number | undefined): { clock: TestClock; release: () => void } {
+  const own = virtualClock()
+  if (own instanceof MovedClock && own !== shared && start === undefined) return { clock: own, release() {} }
+  if (own === undefined || start !== undefined) shared = testClock(start)
+  const clock = shared!
+  const release = () => {
+    if (!users.delete(release) || users.size > 0) return
+    shared = undefined
+    clock.restore()
+  }
+  users.add(release)
+  return { clock, release }
 }
