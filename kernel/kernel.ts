@@ -203,6 +203,11 @@ export class Kernel extends RouteVerbs {
     return this.#state.closing
   }
 
+  /** Whether it boots or has booted. @internal */
+  get hasBegun(): boolean {
+    return this.#life.boot !== undefined
+  }
+
   /** Whether closing stopped waiting for the work of a plugin; the process then ends with status 1. @internal */
   get abandonedWork(): boolean {
     return this.#state.abandoned

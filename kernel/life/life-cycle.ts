@@ -60,7 +60,8 @@ export class LifeCycle {
   readonly #root: PluginEntry
   readonly #host: ContextHost
   readonly #dispatcher: Dispatcher
-  #boot: Promise<void> | undefined
+  /** The boot, once it has begun. */
+  boot: Promise<void> | undefined
   #adapter: Adapter | undefined
   readonly closing = new AbortController()
   #close: Promise<void> | undefined
@@ -91,9 +92,9 @@ export class LifeCycle {
   }
 
   async ready(): Promise<void> {
-    if (this.#boot === undefined) this.mustBeOpen()
-    this.#boot ??= this.#bootOnce()
-    return this.#boot
+    if (this.boot === undefined) this.mustBeOpen()
+    this.boot ??= this.#bootOnce()
+    return this.boot
   }
 
   async #bootOnce(): Promise<void> {
@@ -205,7 +206,7 @@ export class LifeCycle {
 
   async #closeOnce(): Promise<void> {
     // A boot in progress is awaited first; one that has failed has closed everything itself.
-    const isLeft = await (this.#boot ?? Promise.resolve()).then(
+    const isLeft = await (this.boot ?? Promise.resolve()).then(
       () => true,
       () => false,
     )

@@ -68,9 +68,10 @@ export const mqtt = definePlugin({
       remedy: 'Start the broker, or correct mqtt.connect',
     },
   },
-  // A broker that has responded has sent before what it had for this client.
+  // A broker that has responded has sent before what it had for this client; one that does not has nothing that could be waited for.
   openWork: async (services) => {
-    if (services.get('mqtt').isConnected) await services.get('mqtt').check()
+    const mqtt = services.get('mqtt')
+    if (mqtt.isConnected) await mqtt.check().catch(() => {})
     return []
   },
   // Without an address, so that the broker is that of the server alone.

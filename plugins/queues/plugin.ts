@@ -71,7 +71,7 @@ export const queues = definePlugin({
     announceBackend(ctx.server, 'queues', service.engines.memory, {
       methods: ['publish', 'counts', 'ping'],
       limit: 5_000,
-      failure: (why, [queue]) => service.engines.unavailable('memory', String(queue ?? ''), why),
+      failure: (why, [queue]) => service.engines.unavailable('memory', String(queue ?? ''), `does not respond: ${why}`),
     })
     service.engines.isInMemory = service.engines.memory.notesSites = isInMemory
     ctx.onReady(() => {

@@ -1,6 +1,7 @@
 import { AssertionError } from 'node:assert'
 import { checkOptions } from '../../kernel/index.ts'
-import { matches } from '../shared/values/matches.ts'
+import { isObject } from '../shared/values/json.ts'
+import { isSame } from './subset.ts'
 
 /** A part of an item: a string may be a regular expression, and a list may be one of its items. */
 export type RecordMatch<Item> = {
@@ -18,11 +19,11 @@ export type RecordMatch<Item> = {
  * declare const jobs: TestRecord<{ queue: string }>
  * jobs.assertCount(1).assertSome({ queue: 'receipts' })
  */
-export class TestRecord<Item extends object> implements Iterable<Item> {
+export class TestRecord<Item extends object> {
   readonly #what: string
   readonly #members: readonly string[]
   readonly #items: () => readonly Item[]
-  #from = 0
+  #cleared: ReadonlySet<Item> = new Set()
 
   /** @internal */
   constructor(what: string, members: readonly (keyof Item & string)[], items: () => readonly Item[]) {
@@ -33,16 +34,12 @@ export class TestRecord<Item extends object> implements Iterable<Item> {
 
   /** All of them, since the start or the last `clear`. */
   get all(): readonly Item[] {
-    return this.#items().slice(this.#from)
-  }
-
-  [Symbol.iterator](): Iterator<Item> {
-    return this.all[Symbol.iterator]()
+    return this.#items().filter((one) => !this.#cleared.has(one))
   }
 
   /** Leaves out those until now. */
   clear(): this {
-    this.#from = this.#items().length
+    this.#cleared = new Set(this.#items())
     return this
   }
 
@@ -82,4 +79,13 @@ export class TestRecord<Item extends object> implements Iterable<Item> {
   #fail(message: string, expected: unknown): never {
     throw new AssertionError({ message, actual: this.all, expected, operator: 'record' })
   }
+}
+
+/** Whether an object has these members, a string matches a regular expression, or a list has the value among its items or is equal to it. */
+function matches(actual: unknown, expected: unknown): boolean {
+  if (Array.isArray(actual) && !Array.isArray(expected)) return actual.some((one) => matches(one, expected))
+  // Not `test`, which remembers its position in a global expression.
+  if (expected instanceof RegExp) return typeof actual === 'string' && actual.search(expected) !== -1
+  if (!isObject(expected) || !isObject(actual)) return isSame(actual, expected)
+  return Object.entries(expected).every(([name, value]) => matches(actual[name], value))
 }

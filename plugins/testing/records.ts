@@ -1,8 +1,10 @@
 import { channel } from 'node:diagnostics_channel'
+import type { Kernel } from '../../kernel/index.ts'
 import type { ChannelPublishTrace } from '../channels/index.ts'
 import type { MailSendTrace } from '../mailer/index.ts'
 import type { MqttPublishTrace } from '../mqtt/index.ts'
 import type { QueuePublishTrace } from '../queues/index.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { safely } from '../shared/values/safely.ts'
 import type { StorageTrace } from '../storage/index.ts'
 import { TestRecord } from './record.ts'
@@ -75,25 +77,16 @@ export interface TestRecords {
   readonly sockets: TestRecord<TestSocket>
 }
 
-/** The server under test, as far as its open sockets are asked for. */
-interface WithSockets {
-  readonly services: { find(name: 'websockets'): Iterable<TestSocket> | undefined }
-}
-
-/** Records what a server does; the second function ends this. */
-export function recordsOf(server: object): [TestRecords, stop: () => void] {
+/** Records what a server does; `stops` end this. */
+export function recordsOf(server: Kernel, stops: (() => void)[]): TestRecords {
   const emails: TestEmail[] = []
   const jobs: TestJob[] = []
   const messages: TestMessage[] = []
   const objects = new Map<string, TestObject>()
-  const stops: (() => void)[] = []
-  const on = <Event extends { readonly server: object | undefined }>(kind: string, note: (event: Event) => void) => {
-    stops.push(
-      follow(`tracing:framework:${kind}:asyncEnd`, (event: Event) => {
-        if (event.server === server && !('error' in event)) note(event)
-      }),
-    )
-  }
+  const on = <Event extends { readonly server: object | undefined }>(kind: string, note: (event: Event) => void) =>
+    follow(stops, `tracing:framework:${kind}:asyncEnd`, (event: Event) => {
+      if (event.server === server && !('error' in event)) note(event)
+    })
   on<MailSendTrace>('mail.send', ({ provider, mail: { envelope, subject, text, html } }) =>
     emails.push({ to: envelope.to, from: envelope.from, subject, text, html, provider }),
   )
@@ -109,27 +102,28 @@ export function recordsOf(server: object): [TestRecords, stop: () => void] {
   })
   on<StorageTrace>('storage', ({ disk, operation, key, to = key }) => {
     if (operation === 'remove' || operation === 'move') objects.delete(`${disk} ${key}`)
-    if (['put', 'copy', 'move'].includes(operation)) objects.set(`${disk} ${to}`, { disk, key: to })
+    if (!['put', 'copy', 'move'].includes(operation)) return
+    // The last written is the last.
+    objects.delete(`${disk} ${to}`)
+    objects.set(`${disk} ${to}`, { disk, key: to })
   })
-  const open = () => [...((server as WithSockets).services.find('websockets') ?? [])]
-  const records = {
+  const seen = new WeakMap<object, TestSocket>()
+  const open = () =>
+    [...(server.services.find('websockets') ?? [])].map((socket) =>
+      madeIn(seen, socket, () => ({ route: socket.route, id: socket.id, data: socket.data })),
+    )
+  return {
     emails: new TestRecord<TestEmail>('emails', ['to', 'from', 'subject', 'text', 'html', 'provider'], () => emails),
     jobs: new TestRecord<TestJob>('jobs', ['queue', 'id', 'payload'], () => jobs),
     messages: new TestRecord<TestMessage>('messages', ['via', 'topic', 'payload'], () => messages),
     objects: new TestRecord<TestObject>('objects', ['disk', 'key'], () => [...objects.values()]),
-    sockets: new TestRecord<TestSocket>('open sockets', ['route', 'id', 'data'], () =>
-      open().map(({ route, id, data }) => ({ route, id, data })),
-    ),
+    sockets: new TestRecord<TestSocket>('open sockets', ['route', 'id', 'data'], open),
   }
-  const stop = () => {
-    for (const end of stops) end()
-  }
-  return [records, stop]
 }
 
-/** Calls a function with each event of a diagnostics channel; returns the function that ends this. */
-export function follow<Event extends object>(name: string, note: (event: Event) => void): () => void {
+/** Calls a function with each event of a diagnostics channel, until it is stopped. */
+export function follow<Event extends object>(stops: (() => void)[], name: string, note: (event: Event) => void): void {
   const one = (event: unknown) => note(event as Event)
   channel(name).subscribe(one)
-  return () => void channel(name).unsubscribe(one)
+  stops.push(() => void channel(name).unsubscribe(one))
 }

@@ -19,14 +19,13 @@ const pause = 20
 export class WorkInProgress {
   readonly #server: Kernel
   readonly #traced = new Map<object, WorkKind>()
-  readonly #stops: (() => void)[] = []
 
   constructor(server: Kernel) {
     this.#server = server
   }
 
-  /** Follows the work of all plugins of the server, which has booted. */
-  follow(): void {
+  /** Follows the work of all plugins of the server, which has booted; `stops` end this. */
+  follow(stops: (() => void)[]): void {
     const plugins = this.#server.listing.plugins.map(({ definition }) => definition)
     for (const kind of new Set(plugins.flatMap(({ work = [] }) => work)) as Set<WorkKind>) {
       if (kind.form !== undefined && kind.form !== 'work') continue
@@ -35,13 +34,9 @@ export class WorkInProgress {
         // Work of a plugin that does not say whose it is may be that of this server.
         if (event.server === undefined || event.server === this.#server) this.#traced.set(event, kind)
       }
-      this.#stops.push(follow(`${name}:start`, begun))
-      this.#stops.push(follow(`${name}:asyncEnd`, (event) => void this.#traced.delete(event)))
+      follow(stops, `${name}:start`, begun)
+      follow(stops, `${name}:asyncEnd`, (event) => void this.#traced.delete(event))
     }
-  }
-
-  stop(): void {
-    for (const stop of this.#stops) stop()
   }
 
   /**
@@ -56,7 +51,7 @@ export class WorkInProgress {
       else await systemClock.sleep(pause)
       const work = await this.#reported()
       const traced = [...this.#traced].map(([event, kind]) => ({ what: nameOf(kind, event) }))
-      const open = [...work.filter((one) => !isLeft(one)), ...traced]
+      const open = [...work.filter(({ due, isElsewhere }) => due === undefined && !isElsewhere), ...traced]
       const clock = virtualClock()?.work ?? 'over'
       quiet = clock === 'asleep' || (clock === 'over' && open.length === 0) ? quiet + 1 : 0
       if (quiet === quietTurns) return [...work, ...traced]
@@ -73,9 +68,6 @@ export class WorkInProgress {
     return (await Promise.all(asked)).flatMap((work) => work ?? [])
   }
 }
-
-/** Whether work waits for the clock, or for another process. */
-const isLeft = ({ due, isElsewhere }: OpenWork) => due !== undefined || isElsewhere === true
 
 function nameOf({ list, span, title = span, note }: WorkKind, event: object): string {
   const more = note?.(event as never)

@@ -1,12 +1,11 @@
-import { ArgumentsError, defineErrors, type Inject, Kernel, type Services } from '../../kernel/index.ts'
-import { makeInMemory, type Substitutes } from '../shared/development/substitutes.ts'
+import { ArgumentsError, defineErrors, type Inject, Kernel, type Services, virtualClock } from '../../kernel/index.ts'
+import { makeInMemory, type Substitutes, TestedServerError } from '../shared/development/substitutes.ts'
 import { option } from '../shared/options/index.ts'
 import { runningServer } from '../shared/values/running-server.ts'
 import type { OpenWork } from '../shared/work/open-work.ts'
-import type { TestClock } from './clock.ts'
+import { MovedClock, type TestClock, testClock } from './clock.ts'
 import { mockMethods } from './mock-server.ts'
 import { recordsOf, type TestRecords } from './records.ts'
-import { clockOfServer } from './server-clock.ts'
 import { WorkInProgress } from './settled.ts'
 
 const { RealClockError } = defineErrors({
@@ -51,7 +50,7 @@ export interface TestMembers extends TestRecords {
    *
    * The boot fails if no plugin provides the service.
    *
-   * @throws PluginAfterBootError; ServiceReadError for a service that some code has read before.
+   * @throws TestedServerError after that; ServiceReadError for a service that some code has read before.
    */
   replace<Name extends keyof Services & string>(name: Name, fake: FakeService<Services[Name]>): void
 }
@@ -61,6 +60,8 @@ export type TestServer<App> = App & TestMembers
 
 /** What `testServer` takes: a server that has not booted, or a module that exports it as `server`. */
 export type TestedApp<App> = App | { readonly server: App }
+
+type Made<App> = TestedApp<App> | (() => TestedApp<App> | Promise<TestedApp<App>>)
 
 const testServerOptions = option
   .shape({
@@ -79,7 +80,7 @@ const settledOptions = option.shape({ timeout: option.ms({ min: 1 }).default(500
  * code that reads a service while the server is made then reads the one in memory. The server boots with its first request, `ready()` or `settled()`;
  * closing it gives back the clock. Emails, jobs, messages, objects and sockets are recorded.
  *
- * @throws (as a rejection) ArgumentsError for anything else; PluginAfterBootError for a server that has booted. The boot fails with
+ * @throws (as a rejection) ArgumentsError for anything else; TestedServerError for a server that boots or is under test. The boot fails with
  * PluginOutsideError if a plugin reaches outside and has nothing that stands for it.
  * @example
  * const tested = await testServer(() => new Server({ plugins: { queues: true } }))
@@ -89,7 +90,7 @@ const settledOptions = option.shape({ timeout: option.ms({ min: 1 }).default(500
  * await tested.close()
  */
 export async function testServer<App extends Kernel>(
-  app: TestedApp<App> | (() => TestedApp<App> | Promise<TestedApp<App>>),
+  app: Made<App>,
   options?: TestServerOptions,
 ): Promise<TestServer<App>> {
   const { services, clock: start } = testServerOptions.parse(options, 'testServer')
@@ -99,16 +100,29 @@ export async function testServer<App extends Kernel>(
     const server = await serverOf(app, isInMemory)
     const substitutes = server.settings.substitutes as Substitutes
     substitutes.begin(server, isInMemory)
-    const [records, stop] = recordsOf(server)
-    const work = new WorkInProgress(server)
     // Nothing listens: the hooks run as if it did.
     Object.assign(server.settings, { adapter: withoutSocket, gracefulShutdown: false })
-    const ready = starterOf(server, work)
-    const close = server.close
-    return Object.assign(Object.defineProperty(server, 'clock', { get: () => time?.clock ?? refuseClock() }) as never, {
-      ...records,
+    const stops: (() => void)[] = []
+    const work = new WorkInProgress(server)
+    const ready = starterOf(server, work, stops)
+    const { close, inject } = server
+    const started: Inject = async (request) => {
+      await ready()
+      return inject(request)
+    }
+    const get = () => {
+      if (time === undefined) throw RealClockError()
+      return time.clock
+    }
+    return Object.assign(Object.defineProperty(server, 'clock', { get }) as never, {
+      ...recordsOf(server, stops),
       ready,
-      inject: startedInject(server.inject, ready),
+      inject: Object.assign(started, mockMethods(started)),
+      listen: async () => {
+        throw TestedServerError(
+          'a server under test has no socket, and listens by itself as far as its hooks are concerned. Use inject and ready(), or a server without testServer',
+        )
+      },
       async settled(given?: SettledOptions) {
         const { timeout } = settledOptions.parse(given, 'settled')
         await ready()
@@ -121,8 +135,7 @@ export async function testServer<App extends Kernel>(
         try {
           await close(...args)
         } finally {
-          stop()
-          work.stop()
+          for (const stop of stops) stop()
           time?.release()
         }
       },
@@ -133,10 +146,7 @@ export async function testServer<App extends Kernel>(
   }
 }
 
-async function serverOf<App extends Kernel>(
-  app: TestedApp<App> | (() => TestedApp<App> | Promise<TestedApp<App>>),
-  isInMemory: boolean,
-): Promise<App> {
+async function serverOf<App extends Kernel>(app: Made<App>, isInMemory: boolean): Promise<App> {
   const make = () => (typeof app === 'function' ? app() : app)
   const made = await (isInMemory ? makeInMemory<TestedApp<App>>(make) : make())
   const server: unknown = made instanceof Kernel ? made : (made as { server?: unknown } | undefined)?.server
@@ -148,14 +158,15 @@ async function serverOf<App extends Kernel>(
 }
 
 /** Boots the server and runs its listen hooks, once. A hook that sends a request to its own server does not wait for itself. */
-function starterOf(server: Kernel, work: WorkInProgress): () => Promise<void> {
+function starterOf(server: Kernel, work: WorkInProgress, stops: (() => void)[]): () => Promise<void> {
+  const { listen } = server
   const boot = server.ready.bind(server)
   let starting: Promise<void> | undefined
   const start = async () => {
     await boot()
     ;(server.settings.substitutes as Substitutes).checkFakes(server)
-    work.follow()
-    await server.listen()
+    work.follow(stops)
+    await listen()
   }
   return () => {
     if (runningServer() === server) return boot()
@@ -172,14 +183,21 @@ const withoutSocket: Extract<Kernel['settings']['adapter'], object> = {
   cut: () => 0,
 }
 
-function startedInject(inject: Inject, ready: () => Promise<void>): Inject {
-  const started: Inject = async (request) => {
-    await ready()
-    return inject(request)
-  }
-  return Object.assign(started, mockMethods(started))
-}
+/** The clock of the servers under test, and what gives it back for each. */
+let shared: TestClock | undefined
+const users = new Set<() => void>()
 
-function refuseClock(): never {
-  throw RealClockError()
+/** Gives a server under test the clock of the process: one that the test has made, or that of other servers, or another one. */
+function clockOfServer(start: Date | string | number | undefined): { clock: TestClock; release: () => void } {
+  const own = virtualClock()
+  if (own instanceof MovedClock && own !== shared && start === undefined) return { clock: own, release() {} }
+  if (own === undefined || start !== undefined) shared = testClock(start)
+  const clock = shared!
+  const release = () => {
+    if (!users.delete(release) || users.size > 0) return
+    shared = undefined
+    clock.restore()
+  }
+  users.add(release)
+  return { clock, release }
 }

@@ -1,10 +1,10 @@
 import {
+  ArgumentsError,
   announcePluginData,
   CallSite,
   defineErrors,
+  didYouMean,
   type Kernel,
-  nearest,
-  OptionError,
   type PluginDefinition,
 } from '../../../kernel/index.ts'
 import { reportedTogether } from '../../../kernel/support/errors.ts'
@@ -15,10 +15,9 @@ type Definition = PluginDefinition<never, object>
 export const { PluginOutsideError, ReplacedServiceError, TestedServerError } = defineErrors({
   PluginOutsideError: (name: string) =>
     `the plugin "${name}" reaches outside of the process, and has nothing that stands for it in memory. Give its definition the member "memory" (the settings with which it does not: memory: { url: "memory:" }; true if it never does), replace its services (server.replace(name, fake)), or use testServer(app, { services: "real" })`,
-  ReplacedServiceError: (name: string, site: string, near: string | undefined, there: string) =>
-    `replace("${name}", …) at ${site}: no plugin provides this service.${near === undefined ? '' : ` Did you mean "${near}"?`} Provided: ${there}`,
-  TestedServerError: (what: string) =>
-    `${what} after the server has booted. Do it before listen(), ready() or the first request`,
+  ReplacedServiceError: (name: string, site: CallSite, names: readonly string[]) =>
+    `replace("${name}", …) at ${site}: no plugin provides this service.${didYouMean(name, names)} Provided: ${names.join(', ') || 'nothing'}`,
+  TestedServerError: (why: string) => why,
 })
 
 announcePluginData('memory')
@@ -71,6 +70,7 @@ export class Substitutes {
   /** Begins a test of a server that has not booted. */
   begin(server: Kernel, isInMemory: boolean): void {
     mustNotRun(server, 'testServer was called')
+    if (this.#isTested) throw TestedServerError('testServer was called twice for one server. Make a server for each')
     const isMoving = isInMemory && !this.#isInMemory
     this.#isTested = true
     this.#isInMemory = isInMemory
@@ -87,7 +87,8 @@ export class Substitutes {
   /** Uses a fake in place of a service. */
   replace(server: Kernel, name: string, fake: unknown): void {
     mustNotRun(server, 'replace was called')
-    if (Object(fake) !== fake) throw OptionError('replace', fake, 'the name of a service, and an object in its place')
+    if (typeof name !== 'string' || Object(fake) !== fake)
+      throw ArgumentsError('replace', 'the name of a service, and an object in its place')
     this.#fakes.set(name, { fake: fake as object, site: new CallSite(), isUsed: false })
     for (const entry of entriesOf(server))
       if (Object.hasOwn(entry.provided, name))
@@ -102,27 +103,26 @@ export class Substitutes {
   /** @throws ReplacedServiceError for a fake of a service that no plugin of the server has provided by now. */
   checkFakes(server: Kernel): void {
     const names = entriesOf(server).flatMap(({ services }) => services)
-    for (const [name, { site, isUsed }] of this.#fakes)
-      if (!isUsed) throw ReplacedServiceError(name, String(site), nearest(name, names), names.join(', ') || 'nothing')
+    for (const [name, { site, isUsed }] of this.#fakes) if (!isUsed) throw ReplacedServiceError(name, site, names)
   }
 
   /** Services as others see them: with the fakes. */
   #faked(plugin: Definition, services: object): object {
-    const replaced = Object.entries(services).flatMap(([name, service]): [string, unknown][] => {
-      const known = this.#fakes.get(name)
-      if (known === undefined) return []
+    let faked = services
+    for (const [name, known] of this.#fakes) {
+      if (!Object.hasOwn(services, name)) continue
       known.isUsed = true
       // The rest of such a service is in memory, so that a forgotten member reaches nothing outside.
-      return [[name, plugin.memory ? over(service, known.fake) : known.fake]]
-    })
-    return replaced.length === 0 ? services : { ...services, ...Object.fromEntries(replaced) }
+      faked = { ...faked, [name]: plugin.memory ? over(Reflect.get(services, name), known.fake) : known.fake }
+    }
+    return faked
   }
 
   /** The definition that a plugin has in a test; `names`: the services that it has provided. */
   #tested(plugin: Definition, names: readonly string[]): Definition {
     const self = this
     const areFakes = () => names.length > 0 && names.every((name) => self.#fakes.has(name))
-    const tested: Definition = {
+    return {
       ...plugin,
       provide(settings) {
         const services = plugin.provide?.(settings) ?? {}
@@ -141,7 +141,6 @@ export class Substitutes {
         return areFakes() && !plugin.memory ? () => {} : plugin.close
       },
     } as Definition
-    return tested
   }
 }
 
@@ -150,17 +149,20 @@ const reachesOutside = ({ memory, health }: Definition & { readonly health?: unk
   memory === undefined ? health !== undefined : memory === false
 
 function mustNotRun(server: Kernel, what: string): void {
-  if (server.isReady || server.isListening || server.isClosing) throw TestedServerError(what)
+  if (!server.hasBegun && !server.isClosing) return
+  throw TestedServerError(
+    `${what} after the server has begun to boot. Do it before listen(), ready() or the first request`,
+  )
 }
 
 /** A service with some members of a fake. */
 function over(service: object, fake: object): object {
-  const member = (from: object, name: PropertyKey): unknown => {
-    const value = Reflect.get(from, name, from)
-    // Members of classes have private fields, which the proxy does not have.
-    return typeof value === 'function' ? value.bind(from) : value
-  }
   return new Proxy(service, {
-    get: (target, name) => member(name in fake && !(name in Object.prototype) ? fake : target, name),
+    get(target, name) {
+      const from = name in fake && !(name in Object.prototype) ? fake : target
+      const value: unknown = Reflect.get(from, name, from)
+      // Members of classes have private fields, which the proxy does not have.
+      return typeof value === 'function' ? value.bind(from) : value
+    },
   })
 }

@@ -1,25 +1,18 @@
 import type { BackoffSettings } from './meta.ts'
-import { type MemoryPublishSettings, type MessageSettings, sqsTtl } from './publish-options.ts'
+import {
+  type MemoryPublishSettings,
+  type MessageSettings,
+  type PgbossTerms,
+  type SqsTerms,
+  sqsTtl,
+} from './publish-options.ts'
 
 /** What the engines call the options of a message, as far as a queue in memory can have them. */
-interface Terms {
-  readonly attempts?: number
-  readonly backoff?: BackoffSettings
-  readonly delay?: number
-  readonly priority?: number
+interface Terms extends Partial<Omit<MemoryPublishSettings, 'id' | 'ttl' | 'deadLetter'>>, PgbossTerms, SqsTerms {
   readonly lifo?: boolean
   readonly id?: { readonly ttl?: number }
   readonly deduplication?: { readonly ttl: number }
-  readonly retryLimit?: number
-  readonly retryDelay?: number
-  readonly retryBackoff?: boolean
-  readonly startAfter?: number | string | Date
   readonly messageId?: { readonly value: string; readonly ttl?: number }
-  readonly singletonKey?: string
-  readonly singletonSeconds?: number
-  readonly deadLetter?: string
-  readonly DelaySeconds?: number
-  readonly MessageDeduplicationId?: string
 }
 
 /** How many attempts a message has if its publisher does not say: pg-boss has a number of its own. */

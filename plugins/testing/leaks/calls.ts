@@ -4,15 +4,16 @@ import http from 'node:http'
 import net from 'node:net'
 import { systemClock } from '../../../kernel/index.ts'
 import type { LeakKind } from './leak.ts'
-import { Maker, type Owners } from './maker.ts'
+import { Maker, Owners } from './maker.ts'
 import type { Resource, Watched } from './resources.ts'
 
 type Call = (this: EventEmitter, ...args: unknown[]) => unknown
 
 /** Watches by replacing the functions that make a resource: Bun and Deno have no hooks for most of them. */
-export function watchCalls(owners: Owners): Watched {
+export function watchCalls(): Watched {
+  const owners = new Owners()
   const all = new Map<unknown, Resource>()
-  const undo: (() => void)[] = []
+  const undo: (() => unknown)[] = [() => owners.stop()]
   const made = (kind: LeakKind, object: unknown) => {
     const { hasRef } = Object(object) as { hasRef?(): boolean }
     const stays = () => kind !== 'timer' || hasRef?.call(object) !== false
@@ -57,5 +58,5 @@ export function watchCalls(owners: Owners): Watched {
         return Reflect.apply(original, target, [timer])
       })
   }
-  return { alive: { [Symbol.iterator]: () => all.values() }, stop: () => undo.forEach((one) => void one()) }
+  return { alive: () => all.values(), stop: () => undo.forEach((one) => void one()) }
 }

@@ -35,8 +35,7 @@ export class Maker {
   readonly owner: Owner | undefined
   readonly #steps: number = 0
   #from: Maker | undefined
-  #error: Error | undefined
-  #stack = ''
+  readonly #error: Error
   #own: string | undefined
 
   /** `by`: what made the resource whose callback makes this one. */
@@ -53,19 +52,15 @@ export class Maker {
 
   /** The stack. It is formatted, which takes some 50 µs, only for what is still alive. */
   get stack(): string {
-    if (this.#error !== undefined) {
-      const stack = this.#error.stack ?? ''
-      this.#error = undefined
-      // Without the frames of the watching itself.
-      this.#stack = stack.slice(Math.max(0, stack.indexOf('node:internal/async_hooks')))
-      this.#own = placeIn(this.#stack, '/node_modules/')
-    }
-    return this.#stack
+    const { stack = '' } = this.#error
+    // Without the frames of the watching itself.
+    return stack.slice(Math.max(0, stack.indexOf('node:internal/async_hooks')))
   }
 
   /** The first place in its own stack that is outside the framework and of packages. */
   get own(): string | undefined {
-    return this.stack === '' ? undefined : this.#own
+    this.#own ??= placeIn(this.stack, '/node_modules/') ?? ''
+    return this.#own || undefined
   }
 
   /** The nearest step that has such a place. What has led to that one no longer matters. */

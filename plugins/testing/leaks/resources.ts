@@ -1,6 +1,6 @@
 import { createHook, executionAsyncId } from 'node:async_hooks'
 import { kinds, type LeakKind } from './leak.ts'
-import { Maker, type Owners } from './maker.ts'
+import { Maker, Owners } from './maker.ts'
 
 /** Something of the runtime that is in use until it is ended. */
 export interface Resource {
@@ -14,7 +14,7 @@ export interface Resource {
 
 /** Those made since the beginning that are alive. */
 export interface Watched {
-  readonly alive: Iterable<Resource>
+  alive(): Iterable<Resource>
   stop(): void
 }
 
@@ -48,11 +48,6 @@ class NodeResource implements Resource {
     if (kind === 'timer' && by?.kind === 'timer') this.#before = by.maker
   }
 
-  /** Whether it was set by a timer from the same place: the two are an interval. */
-  get #isAgain(): boolean {
-    return this.maker.own !== undefined && this.maker.own === this.#before?.own
-  }
-
   get kind(): LeakKind {
     return typeof this.#handle.deref()?._repeat === 'number' ? 'interval' : this.#kind
   }
@@ -68,12 +63,15 @@ class NodeResource implements Resource {
     if (handle === undefined || handle._destroyed === true) return false
     if (handle.hasRef?.() !== false) return true
     if (this.#kind === 'message port' || ofRuntime.test(this.maker.stack)) return false
-    return this.#kind !== 'timer' || this.#isAgain || this.kind === 'interval'
+    if (this.kind !== 'timer') return true
+    // Set by a timer from the same place: the two are an interval.
+    return this.maker.own !== undefined && this.maker.own === this.#before?.own
   }
 }
 
 /** Watches with the hooks of Node.js, which see whatever the runtime makes. */
-export function watchNode(owners: Owners): Watched {
+export function watchNode(): Watched {
+  const owners = new Owners()
   const makers = new Map<number, Maker>()
   const resources = new Map<number, NodeResource>()
   const hook = createHook({
@@ -91,5 +89,9 @@ export function watchNode(owners: Owners): Watched {
       resources.delete(id)
     },
   }).enable()
-  return { alive: { [Symbol.iterator]: () => resources.values() }, stop: () => void hook.disable() }
+  const stop = () => {
+    hook.disable()
+    owners.stop()
+  }
+  return { alive: () => resources.values(), stop }
 }

@@ -3,7 +3,6 @@ import { type Kernel, systemClock } from '../../../kernel/index.ts'
 import { option } from '../../shared/options/index.ts'
 import { watchCalls } from './calls.ts'
 import { type Leak, lineOf } from './leak.ts'
-import { Owners } from './maker.ts'
 import { type Resource, type Watched, watchNode } from './resources.ts'
 
 /** Options of `trackLeaks`. */
@@ -38,10 +37,9 @@ const leakOptions = option.shape({
  */
 export function trackLeaks(options?: LeakOptions): LeakTracker {
   const { patience, ignore } = leakOptions.parse(options, 'trackLeaks')
-  const owners = new Owners()
   const { bun, deno } = process.versions as { readonly [runtime: string]: string | undefined }
   const watch = bun === undefined && deno === undefined ? watchNode : watchCalls
-  return new LeakTracker(owners, watch(owners), { patience, ignore })
+  return new LeakTracker(watch(), { patience, ignore })
 }
 
 /**
@@ -53,13 +51,11 @@ export function trackLeaks(options?: LeakOptions): LeakTracker {
  * tracker.stop()
  */
 export class LeakTracker implements AsyncDisposable {
-  readonly #owners: Owners
   readonly #watched: Watched
   readonly #options: LeakOptions & { readonly patience: number }
 
   /** @internal */
-  constructor(owners: Owners, watched: Watched, options: LeakOptions & { readonly patience: number }) {
-    this.#owners = owners
+  constructor(watched: Watched, options: LeakOptions & { readonly patience: number }) {
     this.#watched = watched
     this.#options = options
   }
@@ -85,7 +81,7 @@ export class LeakTracker implements AsyncDisposable {
       // Without either, it is the runtime's or the test runner's.
       owner === undefined ? place !== undefined : server === undefined || owner.server === server
     const found = new Map<string, Leak>()
-    const all = [...this.#watched.alive].filter((one) => one.stays() && isMeant(one.maker))
+    const all = [...this.#watched.alive()].filter((one) => one.stays() && isMeant(one.maker))
     const children = new Set(all.filter(({ kind }) => kind === 'child process').map(({ maker }) => maker.nearest))
     for (const { kind, maker, to } of all) {
       // The output of a child ends with it.
@@ -113,7 +109,6 @@ export class LeakTracker implements AsyncDisposable {
   /** Ends the watching. */
   stop(): void {
     this.#watched.stop()
-    this.#owners.stop()
   }
 
   /** The same as `assertNone` and `stop`, for `await using leaks = trackLeaks()`. */

@@ -31,7 +31,7 @@ export class Outage {
   readonly kind: OutageKind
   readonly #delay: number
   readonly #end = new AbortController()
-  readonly #undo: (() => void)[] = []
+  readonly #undo: (() => unknown)[] = []
 
   /** @internal */
   constructor(kind: OutageKind, options: OutageOptions | undefined) {
@@ -47,7 +47,7 @@ export class Outage {
   }
 
   /** @internal */
-  whenOver(work: () => void): void {
+  whenOver(work: () => unknown): void {
     this.#undo.push(work)
   }
 

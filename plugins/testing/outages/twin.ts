@@ -24,17 +24,28 @@ const closing = ['constructor', 'close', 'end', 'disconnect']
  * using down = outage(outbox, 'down')
  */
 export function outage(target: object, kind: OutageKind, options?: OutageOptions): Outage {
+  if (Object(target) !== target || methodsOf(target).length === 0)
+    throw OptionError('outage', target, 'an object with methods, such as a store or a transport')
   return breakObject(target, new Outage(kind, options), {})
 }
 
-function breakObject(target: object, outage: Outage, { methods, limit, failure }: BackendOptions): Outage {
+/** The outage of each object that has one. */
+const present = new WeakMap<object, Outage>()
+
+function breakObject(target: object, outage: Outage, { methods: names, limit, failure }: BackendOptions): Outage {
+  // Two providers may share a transport.
+  if (present.get(target) === outage) return outage
+  present.get(target)?.restore()
+  present.set(target, outage)
+  outage.whenOver(() => present.delete(target))
   const { kind } = outage
   const [code, why] = reasons[kind]
   const fail = (args: readonly unknown[]) =>
     failure?.(why, args) ?? Object.assign(new ServiceDown(`${why} (${code}, an outage of the test)`), { code })
-  for (const name of methods ?? methodsOf(target)) {
-    const own = Object.getOwnPropertyDescriptor(target, name)
-    const method = (target as Record<string, (...args: unknown[]) => unknown>)[name]!
+  const methods = target as Record<string, (...args: unknown[]) => unknown>
+  for (const name of names ?? methodsOf(target)) {
+    const isOwn = Object.hasOwn(target, name)
+    const method = methods[name]!
     const run = async (args: unknown[]) => {
       if (kind === 'cut') await method.apply(target, args)
       if (kind !== 'slow' || !(await outage.isInTime(limit))) throw fail(args)
@@ -46,11 +57,8 @@ function breakObject(target: object, outage: Outage, { methods, limit, failure }
       call.catch(() => {})
       return call
     }
-    Object.defineProperty(target, name, { configurable: true, writable: true, value })
-    outage.whenOver(() => {
-      if (own === undefined) Reflect.deleteProperty(target, name)
-      else Object.defineProperty(target, name, own)
-    })
+    methods[name] = value
+    outage.whenOver(() => (isOwn ? Reflect.set(target, name, method) : Reflect.deleteProperty(target, name)))
   }
   return outage
 }

@@ -13,7 +13,7 @@ import {
   type StorageProvider,
 } from 'framework'
 import { clock } from 'framework/kernel'
-import { testServer } from 'framework/testing'
+import { outageOf, testServer } from 'framework/testing'
 import { describe, expect, test } from 'vitest'
 import { catalog } from '../../../plugins/catalog.ts'
 
@@ -124,7 +124,7 @@ const outside = (settings: object = {}) =>
 const bare =
   (plugins: object = {}) =>
   () =>
-    new Server({ router: new RouteCollection(), plugins: { log: false, ...plugins } })
+    new Server({ router: new RouteCollection(), port: 0, plugins: { log: false, ...plugins } })
 
 describe('with services in memory', () => {
   test('everything runs in this process', async () => {
@@ -136,7 +136,10 @@ describe('with services in memory', () => {
     server.objects.assertCount(1).assertSome({ key: /^labels\// })
     server.messages.assertSome({ via: 'mqtt', topic: 'shop/labels', payload: { book: 7 } })
     server.messages.assertSome({ via: 'channels', topic: 'live' })
-    server.emails.assertCount(1).assertSome({ to: 'ada@example.org', subject: 'Sent: 7', html: /7/ })
+    server.emails
+      .assertCount(1)
+      .assertSome({ to: 'ada@example.org', subject: 'Sent: 7', html: /7/ })
+      .assertSome({ to: /^ada@/ })
     ;(await server.inject.get('/health/ready')).assertStatus(200)
     const first = await server.inject.get('/visits')
     ;(await server.inject.get('/visits', { cookies: first.cookies() })).assertBodyDeepEqual({ count: 2 })
@@ -193,6 +196,16 @@ describe('with services in memory', () => {
     await using server = bare()()
     await server.ready()
     await expect(testServer(server)).rejects.toMatchObject({ code: 'TestedServerError' })
+    const twice = bare()()
+    await using once = await testServer(twice)
+    await expect(testServer(twice)).rejects.toThrow(/called twice/)
+    await expect(once.listen()).rejects.toThrow(/has no socket/)
+    ;(await once.inject.get('/')).assertStatus(404)
+    await using starting = bare({ log: false })()
+    const listening = starting.listen()
+    await expect(testServer(starting)).rejects.toMatchObject({ code: 'TestedServerError' })
+    await listening
+    await once.close()
     await expect(testServer({} as never)).rejects.toMatchObject({ code: 'ArgumentsError' })
     await expect(testServer(bare(), { services: 'none' as never })).rejects.toMatchObject({ code: 'OptionError' })
     expect(Math.abs(clock.now() - Date.now())).toBeLessThan(1000)
@@ -387,9 +400,10 @@ describe('replace', () => {
     )
     await using booted = await testServer(withRates)
     await booted.ready()
-    expect(() => booted.replace('prices', {})).toThrow(/after the server has booted/)
+    expect(() => booted.replace('prices', {})).toThrow(/after the server has begun to boot/)
     await using wrong = await testServer(withRates)
     expect(() => wrong.replace('prices', 5 as never)).toThrow(/an object/)
+    expect(() => wrong.replace(undefined as never, {} as never)).toThrow(/the name of a service/)
   })
 })
 
@@ -398,6 +412,34 @@ test('records show what they have', async () => {
   expect(() => server.emails.assertCount(1)).toThrow('expected 1 emails, got 0')
   expect(() => server.emails.assertSome({ subject: 'x' })).toThrow(/one of the emails/)
   expect(() => server.emails.assertNone({ subjekt: 'x' } as never)).toThrow(/subjekt/)
+})
+
+test('records that were cleared show what comes later, whatever ends', async () => {
+  await using server = await testServer(makeShop)
+  await server.ready()
+  const storage = server.services.get('storage')
+  await storage.putObject('a', '1')
+  server.objects.clear().assertNone()
+  await storage.putObject('b', '2')
+  await storage.deleteObject('a')
+  server.objects.assertCount(1).assertSome({ key: 'b' })
+  await storage.putObject('a', '3')
+  expect(server.objects.all.map(({ key }) => key)).toEqual(['b', 'a'])
+  const socket = await server.inject.ws('/live')
+  server.sockets.clear().assertNone()
+  const later = await server.inject.ws('/live')
+  await socket.close()
+  await server.settled()
+  server.sockets.assertCount(1)
+  await later.close()
+})
+
+test('settled during an outage of the broker', async () => {
+  await using server = await testServer(makeShop)
+  await server.ready()
+  using down = outageOf(server, 'mqtt', 'down')
+  expect(await server.settled()).toEqual([])
+  void down
 })
 
 test('with real services, the clock is that of the machine', async () => {

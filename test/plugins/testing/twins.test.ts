@@ -81,6 +81,22 @@ test('an outage ends with its block, and gives an object its own methods back', 
   expect(Object.getOwnPropertyNames(outbox)).toEqual([])
 })
 
+test('an outage of an object replaces its present one, and objects that two share are broken once', async () => {
+  const transporter = memoryTransport()
+  const one = { transporter, from: 'shop@example.org' }
+  await using server = make({ mailer: { providers: { one, other: one }, defaultProvider: 'one' } })
+  await server.ready()
+  const send = () => server.services.get('mailer').send((mail) => mail.to('ada@example.org').subject('x').text('x'))
+  const down = outageOf(server, 'mailer', 'down')
+  const cut = outage(transporter, 'cut')
+  down.restore()
+  await expect(send()).rejects.toThrow('broke')
+  cut.restore()
+  await send()
+  for (const wrong of [undefined, 'x', {}])
+    expect(() => outage(wrong as never, 'down')).toThrow('an object with methods')
+})
+
 test('a response that is late arrives when the outage ends', async () => {
   const stock = { count: async () => 3 }
   const slow = outage(stock, 'slow')
