@@ -83,11 +83,20 @@ class InjectRaw implements RawRequest {
   }
 
   bytes(limit: number): Promise<Uint8Array> {
+    const body = this.#body
     const mistake = refuseLength(this.#headers['content-length'], limit)
     if (mistake !== undefined) return Promise.reject(mistake)
-    return collected(this.stream(), limit, () => {
-      if (this.#signal?.aborted) throw left()
-    })
+    if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+      return collected(this.stream(), limit, () => {
+        if (this.#signal?.aborted) throw left()
+      })
+    }
+    if (this.#isRead) return Promise.reject(BodyReadError())
+    this.#isRead = true
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    // Measured, whatever content-length claims.
+    const late = refuseLength(bytes.byteLength, limit) ?? (this.#signal?.aborted ? left() : undefined)
+    return late === undefined ? Promise.resolve(bytes) : Promise.reject(late)
   }
 
   async *stream(): AsyncGenerator<Uint8Array> {
