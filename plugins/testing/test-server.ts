@@ -1,9 +1,19 @@
-import { ArgumentsError, defineErrors, type Inject, Kernel, type Services, virtualClock } from '../../kernel/index.ts'
+import {
+  ArgumentsError,
+  CallSite,
+  defineErrors,
+  type Inject,
+  Kernel,
+  type Services,
+  virtualClock,
+} from '../../kernel/index.ts'
 import { makeInMemory, type Substitutes, TestedServerError } from '../shared/development/substitutes.ts'
 import { option } from '../shared/options/index.ts'
 import { runningServer } from '../shared/values/running-server.ts'
 import type { OpenWork } from '../shared/work/open-work.ts'
 import { MovedClock, type TestClock, testClock } from './clock.ts'
+import type { Leak } from './leaks/leak.ts'
+import { trackLeaks } from './leaks/track.ts'
 import { mockMethods } from './mock-server.ts'
 import { recordsOf, type TestRecords } from './records.ts'
 import { WorkInProgress } from './settled.ts'
@@ -22,6 +32,8 @@ export interface TestServerOptions {
   readonly services?: 'memory' | 'real'
   /** The time that the clock of a server in memory shows at the start. Default: the present. */
   readonly clock?: Date | string | number
+  /** Whether `close()` rejects when timers, sockets, processes or the like that the application made outlive it. Default true. */
+  readonly leaks?: boolean
 }
 
 /** Options of `settled`. */
@@ -67,6 +79,7 @@ const testServerOptions = option
   .shape({
     services: option.oneOf('memory', 'real').default('memory'),
     clock: option.value<Date | string | number>('a time', (given) => !Number.isNaN(new Date(given as never).getTime())),
+    leaks: option.flag().default(true),
   })
   .typed<TestServerOptions>()
 
@@ -93,7 +106,11 @@ export async function testServer<App extends Kernel>(
   app: Made<App>,
   options?: TestServerOptions,
 ): Promise<TestServer<App>> {
-  const { services, clock: start } = testServerOptions.parse(options, 'testServer')
+  const { services, clock: start, leaks: isTracking } = testServerOptions.parse(options, 'testServer')
+  // What the test itself makes is its own.
+  const testFile = fileOf(String(new CallSite()))
+  const ignore = ({ plugin, place }: Leak) => plugin === undefined && fileOf(place) === testFile
+  const leaks = isTracking ? trackLeaks({ ignore }) : undefined
   const isInMemory = services === 'memory'
   const time = isInMemory ? clockOfServer(start) : undefined
   try {
@@ -134,17 +151,22 @@ export async function testServer<App extends Kernel>(
       async close(...args: []) {
         try {
           await close(...args)
+          await leaks?.assertNone(server)
         } finally {
+          leaks?.stop()
           for (const stop of stops) stop()
           time?.release()
         }
       },
     }) as TestServer<App>
   } catch (error) {
+    leaks?.stop()
     time?.release()
     throw error
   }
 }
+
+const fileOf = (place: string) => place.replace(/:\d+:\d+$/, '')
 
 async function serverOf<App extends Kernel>(app: Made<App>, isInMemory: boolean): Promise<App> {
   const make = () => (typeof app === 'function' ? app() : app)

@@ -16,6 +16,7 @@ import { clock } from 'framework/kernel'
 import { outageOf, testServer } from 'framework/testing'
 import { describe, expect, test } from 'vitest'
 import { catalog } from '../../../plugins/catalog.ts'
+import { leave, poller } from '../../fixtures/leaks/poller.ts'
 
 declare module 'framework' {
   interface Services {
@@ -451,4 +452,28 @@ test('with real services, the clock is that of the machine', async () => {
 test('each plugin of the framework that another program can fail says what it needs in memory', () => {
   const silent = Object.values(catalog).filter(({ plugin }) => 'health' in plugin && !('memory' in plugin))
   expect(silent.map(({ plugin }) => plugin.name)).toEqual([])
+})
+
+describe('what outlives the server', () => {
+  test('of a plugin or a handler is named when it closes', async () => {
+    const server = await testServer(() => new Server({ router: new RouteCollection(), plugins: [poller()] }))
+    server.get('/', leave)
+    await server.inject.get('/')
+    const failed = await server.close().catch((error: Error) => error)
+    expect(String(failed)).toMatch(/interval of the plugin "poller", made at test\/fixtures\/leaks\/poller\.ts:6/)
+    expect(String(failed)).toMatch(/interval, made at test\/fixtures\/leaks\/poller\.ts:11/)
+  })
+
+  test('of the test itself, or without the check, is no matter', async () => {
+    await using server = await testServer(() => new Server({ router: new RouteCollection() }))
+    await server.ready()
+    const own = setInterval(() => {}, 60_000)
+    await using unchecked = await testServer(() => new Server({ plugins: [poller()] }), {
+      services: 'real',
+      leaks: false,
+    })
+    await unchecked.ready()
+    await server.close()
+    clearInterval(own)
+  })
 })
