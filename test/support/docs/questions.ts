@@ -22,7 +22,7 @@ export const questions: readonly (readonly [question: string, page: string])[] =
   ['throttle', 'docs/plugins/rateLimit'],
   ['too many requests while the cpu is busy', 'docs/plugins/overload'],
   ['request timeout', 'docs/plugins/timeout'],
-  ['nginx in front of the server', 'docs/plugins/trustProxy'],
+  ['nginx as a reverse proxy', 'docs/plugins/trustProxy'],
   ['client ip address', 'docs/plugins/trustProxy'],
   ['validate the body with zod', 'docs/plugins/validation'],
   ['json schema', 'docs/plugins/validation'],
