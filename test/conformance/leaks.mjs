@@ -1,18 +1,20 @@
 import { spawn } from 'node:child_process'
 import { connect, createServer } from 'node:net'
+import process from 'node:process'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { clock as kernelClock } from 'framework/kernel'
 import { trackLeaks } from 'framework/testing'
 
-/** It watches the whole process. */
-export const isAlone = true
+// It watches the whole process, so it has one of its own.
+const [, , port] = process.argv
+console.log(JSON.stringify(await run(port)))
 
 /**
  * What a plugin leaves on whichever runtime runs this, the kinds that are found, and whether each has the plugin and a line of this file.
  *
  * @param {string} [port] Of a server on loopback.
  */
-export async function run(port) {
+async function run(port) {
   const quiet = () => {}
   /** @type {any} */
   const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => logger }

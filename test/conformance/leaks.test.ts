@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { resultOf, targets } from './targets.ts'
+import { printedBy, targets } from './targets.ts'
 
 let listener: Server
 beforeAll(async () => {
@@ -13,7 +14,7 @@ test.each(
   targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
 )('leaks are found on %s', async (_name, target) => {
   const { port } = listener.address() as AddressInfo
-  expect(await resultOf(target, 'leaks.mjs', [String(port)])).toEqual({
+  expect(await printedBy(target, join(import.meta.dirname, 'leaks.mjs'), [String(port)])).toEqual({
     kinds: ['child process', 'interval', 'interval', 'server', 'socket', 'timer'],
     plugins: ['leaky'],
     files: ['leaks.mjs'],
