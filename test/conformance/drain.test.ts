@@ -10,7 +10,7 @@ const clients = 20
  * They close their port while connections wait to be accepted, which resets those: such a client has sent its request to no one, and may
  * send it again. On a busy machine there are some.
  */
-const resetsUnaccepted = ({ name }: Target) => name === 'bun with node:http' || name === 'deno'
+const resetsUnaccepted = ({ runtime, name }: Target) => runtime === 'bun' || name === 'deno'
 
 /** Requests without pause over one agent until the server refuses connections. */
 class Load {
