@@ -180,9 +180,9 @@ export default defineConfig({
     environment: 'node',
     sequence: { sequencer: RandomOrder },
     pool: 'forks',
-    // More than the two cores of a small machine, as tests wait half of the time. Four starve the runtimes that tests start: Bun then had
-    // 16 connections that it had not accepted when its port closed, in two of three whole runs, which took 524 s and 609 s.
-    maxWorkers: 3,
+    // Files that wait run their cases side by side, and each starts runtimes, browsers and servers. On two cores, three or four workers starved
+    // those: each of four whole runs (524 to 609 s) had one or two tests that came too late and passed alone.
+    maxWorkers: 2,
     // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -78,10 +78,13 @@ describe.concurrent('a rehearsal', () => {
   })
 
   test('names what ends a pool before the requests that use it', async () => {
+    // Requests wait for the hook, so that some are in progress when it begins, however slow the machine is.
     const more = `let isOpen = true
-server.register(definePlugin({ name: 'pool', setup: (ctx) => ctx.onDrain(() => { isOpen = false }) })())
+let end
+const ended = new Promise((resolve) => { end = resolve })
+server.register(definePlugin({ name: 'pool', setup: (ctx) => ctx.onDrain(() => { isOpen = false; end() }) })())
 server.get('/books', async () => {
-  await pause(1400)
+  await Promise.race([ended, pause(3000)])
   if (!isOpen) throw new Error('the pool has ended')
   return []
 })`

@@ -121,7 +121,7 @@ export const workerCases = [
         now--
         done += batch.length
       }
-      await orders.subscribeBatch(handler, { size: 10, wait: 20, concurrency: 1, timeout: 2500 })
+      await orders.subscribeBatch(handler, { size: 10, wait: 20, concurrency: 1, timeout: 6000 })
       for (let i = 0; i < 8; i++) {
         await orders.publish(i)
         await pause(40)
