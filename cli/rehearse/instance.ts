@@ -123,7 +123,7 @@ export class Instance extends Worker {
 function probe(port: number, path: string): Promise<number | string> {
   return new Promise((resolve) => {
     const sent = get({ host: '127.0.0.1', port, path, agent: false, timeout: 5000 })
-    sent.once('response', (answer) => resolve(answer.resume().statusCode!))
+    sent.once('response', (response) => resolve(response.resume().statusCode!))
     sent.once('timeout', () => sent.destroy(new Error('no response')))
     sent.once('error', ({ code, message }: NodeJS.ErrnoException) => resolve(code ?? message))
   })

@@ -92,16 +92,16 @@ export class Traffic {
       if (why !== undefined && !this.#isOver)
         this.#record(`${kind} ${method} ${name}: ${why}`, this.#balancer.owners.get(from))
     }
-    sent.once('response', (answer) => {
+    sent.once('response', (response) => {
       planned.isKnown = true
-      const status = answer.statusCode!
+      const status = response.statusCode!
       this.statuses[status] = (this.statuses[status] ?? 0) + 1
-      const kind = answer.headers['content-type']?.startsWith('text/event-stream') ? 'stream' : 'response'
-      answer.on('error', () => {}).resume()
+      const kind = response.headers['content-type']?.startsWith('text/event-stream') ? 'stream' : 'response'
+      response.on('error', () => {}).resume()
       if (status >= 500) end(`status ${status}`)
-      answer.once('close', () => end(answer.complete ? undefined : 'cut off', kind))
+      response.once('close', () => end(response.complete ? undefined : 'cut off', kind))
     })
-    sent.once('upgrade', (_answer, socket, first) => {
+    sent.once('upgrade', (_response, socket, first) => {
       planned.isKnown = true
       followSocket(socket, first, end)
     })

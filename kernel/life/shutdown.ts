@@ -17,7 +17,7 @@ export const { CloseHookTimeoutError, CloseHookError } = defineErrors({
 export interface ShutdownParts {
   readonly state: LifeState
   readonly adapter: Adapter | undefined
-  /** Called when answers begin to have the header `Connection: close`. */
+  /** Called when responses begin to have the header `Connection: close`. */
   startDraining(): void
   /** Resolves when the requests in progress are done. */
   idle(): Promise<void>
@@ -41,7 +41,7 @@ const announcedPart = 0.9
  * that time.
  *
  * Nothing changes within the window, so that load balancers stop sending without errors. Only then does the listener close and
- * do answers have `Connection: close`. Measured with 40 clients: asking them to leave while the listener still accepted connections
+ * do responses have `Connection: close`. Measured with 40 clients: asking them to leave while the listener still accepted connections
  * made them all connect again, and up to 28 of those connections were reset when it closed; in this order, none was.
  */
 export async function shutDown(host: ContextHost, parts: ShutdownParts): Promise<Error[]> {
@@ -60,10 +60,10 @@ export async function shutDown(host: ContextHost, parts: ShutdownParts): Promise
   // Requests that were accepted before the listener closed still get their responses.
   if (stopped !== undefined) await isInTime(stopped, Math.min(lastRequestsMs, left()), systemClock)
   state.refusing = true
-  const answered = Promise.all([parts.idle(), stopped])
-  const [inTime] = await Promise.all([isInTime(answered, left(reserved), systemClock), drained])
+  const responded = Promise.all([parts.idle(), stopped])
+  const [inTime] = await Promise.all([isInTime(responded, left(reserved), systemClock), drained])
   const cutAtDeadline = async () => {
-    if (inTime || (await isInTime(answered, left(), systemClock))) return
+    if (inTime || (await isInTime(responded, left(), systemClock))) return
     const cut = adapter?.cut() ?? 0
     const what = `closing took longer than ${closeTimeout} ms: ${cut} connections were cut`
     host.server.safeLogger.warn({ connections: cut }, what)

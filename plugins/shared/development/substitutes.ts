@@ -75,10 +75,13 @@ export class Substitutes {
     this.#isTested = true
     this.#isInMemory = isInMemory
     for (const entry of entriesOf(server)) {
-      const { definition } = entry
-      entry.definition = madeIn(this.#definitions, definition, (one) => this.#tested(one, Object.keys(entry.provided)))
+      const { definition, provided } = entry
+      entry.definition = madeIn(this.#definitions, definition, (one) => this.#tested(one, Object.keys(provided)))
       if (!isMoving || !differs(definition)) continue
-      void definition.close?.(entry.provided as never)
+      // It has connected to nothing yet: there is nothing to wait for, and a failure is of no use to a test.
+      void Promise.resolve(provided)
+        .then(async (unused) => definition.close?.(unused as never))
+        .catch(() => {})
       entry.settings = this.settingsOf(definition, entry.settings)
       this.#provideAgain(entry, definition.provide?.(entry.settings as never) ?? {})
     }
