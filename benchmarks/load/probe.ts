@@ -1,5 +1,4 @@
 import { request } from 'node:http'
-import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** A path, and the response that every server must give there. */
@@ -21,15 +20,6 @@ export interface Exchange {
   readonly answerHeaders: readonly string[]
   /** The contents of the one line that each request leaves in the log; empty without a log. */
   readonly logged: readonly string[]
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('no port is free')
-  return address.port
 }
 
 interface Answer {

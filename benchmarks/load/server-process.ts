@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { freePort } from '../../test/support/own-server.ts'
 import { pinned, unpinned } from '../support/machine.ts'
 import { nginxCommand, nginxTemplate } from '../support/nginx.ts'
 import { type Runtime, serverCommand } from '../support/runtime.ts'
 import type { Stage } from '../support/stage.ts'
-import { type Exchange, firstAnswer, freePort } from './probe.ts'
+import { type Exchange, firstAnswer } from './probe.ts'
 
 /** A server to measure: a server file of a stage. */
 export interface Subject {

@@ -228,7 +228,7 @@ test('a request through fetch whose client has gone ends once, also where its ha
     })
     await server.ready()
     void Promise.resolve(server.fetch(new Request('http://localhost/hang', { signal: client.signal }))).catch(() => {})
-    await vi.waitFor(() => expect(ends).toBe(1))
+    await expect.poll(() => ends).toBe(1)
   } finally {
     asyncEnd.unsubscribe(count)
   }

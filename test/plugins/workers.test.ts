@@ -119,7 +119,7 @@ describe('scheduled jobs', () => {
     const headers = { 'sec-fetch-site': 'same-origin' }
     expect((await fetch(`${url}?run=nightly`, { method: 'POST', headers })).status).toBe(503)
     lead()
-    await vi.waitFor(() => expect(server.services.get('cron').jobs()).toMatchObject([{ name: 'nightly' }]))
+    await expect.poll(() => server.services.get('cron').jobs()).toMatchObject([{ name: 'nightly' }])
     expect(await (await fetch(url)).text()).not.toContain('has answered')
     await handle.destroy()
   })
@@ -159,7 +159,7 @@ describe('messages of a broker', () => {
     await using server = made({ mqtt: { connect: { provider: 'memory' }, subscribe: true } })
     await server.listen()
     await messages.publish('workers/own', 1)
-    await vi.waitFor(() => expect(seen).toEqual([1]))
+    await expect.poll(() => seen).toEqual([1])
     await handle.unsubscribe()
   })
 })
@@ -186,14 +186,14 @@ describe.runIf(hasMosquitto)('messages of a broker that workers share', () => {
         await messages.publish(`workers/${topic}` as string, topic, { qos: 1 })
     }
     await publish()
-    await vi.waitFor(() => expect(seen).toEqual(['each']))
+    await expect.poll(() => seen).toEqual(['each'])
     lead()
     await vi.waitFor(async () => {
       seen.length = 0
       await publish()
       await new Promise((resolve) => setTimeout(resolve, 20))
       expect(seen.sort()).toEqual(['each', 'late', 'one'])
-    })
+    }, 5000)
     for (const handle of handles) await handle.unsubscribe()
   })
 

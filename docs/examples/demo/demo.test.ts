@@ -188,7 +188,7 @@ describe('in process', () => {
     const news: unknown[] = []
     await broker.subscribe('library/news', (message) => void news.push(message), { qos: 1 })
     await broker.publish('library/returns-box', { loan, member: 'm2' }, { qos: 1 })
-    await vi.waitFor(() => expect(news).toMatchObject([{ kind: 'returned' }]))
+    await expect.poll(() => news).toMatchObject([{ kind: 'returned' }])
     ;(await server.inject.get('/loans', { headers: grace })).assertBodyDeepEqual([])
   })
 

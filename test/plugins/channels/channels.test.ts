@@ -542,7 +542,7 @@ describe('as server-sent events', () => {
     })
     const client = connect(port, '127.0.0.1').on('error', () => {})
     client.pause().write('GET /live?channel=prices%2Fcoal HTTP/1.1\r\nhost: a\r\n\r\n')
-    await vi.waitFor(() => expect(server.services.get('channels').counts.streams).toBe(1))
+    await expect.poll(() => server.services.get('channels').counts.streams).toBe(1)
     const text = 'x'.repeat(100_000)
     // What the two ends of the connection hold differs by system.
     for (let i = 0; i < 1000 && server.services.get('channels').counts.streams > 0; i++) {

@@ -1,5 +1,5 @@
 import { channel, definePlugin, memoryQueue, RouteCollection, Server } from 'framework'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { runningServer } from '../../../plugins/shared/values/running-server.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 
@@ -67,14 +67,14 @@ describe('the same application twice in one process', () => {
       [a, b],
     ])
     for (let i = 0; i < 20; i++) await Promise.all([a, b].map((server) => server.inject.post('/news')))
-    await vi.waitFor(() => expect([inA.seen.length, inB.seen.length]).toEqual([20, 20]))
+    await expect.poll(() => [inA.seen.length, inB.seen.length]).toEqual([20, 20])
     expect([new Set(inA.seen), new Set(inB.seen)]).toEqual([new Set(['a']), new Set(['b'])])
     expect(await news.for(a).present()).toHaveLength(1)
     // What the handler of a closing socket publishes goes to the clients of its server.
     const other = await join(a)
     inB.socket.close()
     other.socket.close()
-    await vi.waitFor(() => expect(inA.seen.at(-1)).toBe('gone'))
+    await expect.poll(() => inA.seen.at(-1)).toBe('gone')
     expect(inA.seen.filter((one) => one === 'gone')).toHaveLength(1)
   })
 
@@ -88,14 +88,14 @@ describe('the same application twice in one process', () => {
     await expect(news.present()).rejects.toMatchObject(refused)
     await expect(news.remove({ user: 'ann' })).rejects.toMatchObject(refused)
     await news.for(b).publish('x')
-    await vi.waitFor(() => expect(inB.seen).toEqual(['x']))
+    await expect.poll(() => inB.seen).toEqual(['x'])
     await news.for(b).remove({ user: 'ann' })
-    await vi.waitFor(async () => expect(await news.for(b).present()).toEqual([]))
+    await expect.poll(() => news.for(b).present()).toEqual([])
     expect([inA.seen, (await news.for(a).present()).length]).toEqual([[], 1])
     expect(() => news.for(new Server({ router: new RouteCollection() }))).toThrow(/the plugin channels/)
     await b.close()
     await news.publish('only')
-    await vi.waitFor(() => expect(inA.seen).toEqual(['only']))
+    await expect.poll(() => inA.seen).toEqual(['only'])
   })
 
   test('a hook publishes in its own server, not in the one that has booted before', async () => {
@@ -117,7 +117,7 @@ describe('the same application twice in one process', () => {
     const inB = await join(b)
     expect(early).toEqual(['ChannelsNotRunningError'])
     await b.listen()
-    await vi.waitFor(() => expect(inB.seen).toEqual(['late']))
+    await expect.poll(() => inB.seen).toEqual(['late'])
     expect(inA.seen).toEqual([])
   })
 
@@ -135,7 +135,7 @@ describe('the same application twice in one process', () => {
       await (server.services as unknown as { queues: { run(): Promise<void> } }).queues.run()
       await queue.for(server).publish(name)
     }
-    await vi.waitFor(() => expect([inA.seen, inB.seen]).toEqual([['a'], ['b']]))
+    await expect.poll(() => [inA.seen, inB.seen]).toEqual([['a'], ['b']])
     await handle.unsubscribe()
   })
 
@@ -147,7 +147,7 @@ describe('the same application twice in one process', () => {
       await Promise.all(both.map((server) => server.ready()))
       const joined = await Promise.all(both.map(join))
       await Promise.all(both.map((server) => server.inject.post('/news')))
-      await vi.waitFor(() => expect(joined.every(({ seen }) => seen.length > 0)).toBe(true))
+      await expect.poll(() => joined.every(({ seen }) => seen.length > 0)).toBe(true)
       for (const [at, { seen }] of joined.entries()) {
         received += seen.length
         if (seen[0] !== nameOf(both[at]!)) crossed++

@@ -287,7 +287,7 @@ describe('a service with a lock', () => {
     await clock.advance(60 * minute)
     expect(await service.stop({ timeout: 1 })).toEqual(['late'])
     grant()
-    await vi.waitFor(async () => expect(lock.claim).toHaveBeenCalled())
+    await expect.poll(() => lock.claim).toHaveBeenCalled()
     await new Promise((resolve) => setImmediate(resolve))
     expect(runs).toBe(0)
     const other = { job: 'late', tick: undefined, owner: 'other', ttl: 60_000, exclusive: true } as const

@@ -401,15 +401,14 @@ test('a message that is sent again by its page belongs to no request of the page
     await server.listen()
     const look = await lookAt(server)
     await letters.publish(1)
-    await vi.waitFor(async () => expect(await look.list('attempt')).toHaveLength(1))
+    await expect.poll(() => look.list('attempt')).toHaveLength(1)
     const { panels } = await look.json<{ panels: { key: string; title: string }[] }>('overview')
     const { key } = panels.find(({ title }) => title === 'Dead letters')!
-    await vi.waitFor(async () =>
-      expect((await look.json<{ rows: object[] }>(`panel?key=${key}`)).rows.length).toBeGreaterThan(0),
-    )
-    const { rows } = await look.json<{ rows: { id: string }[] }>(`panel?key=${key}`)
+    const letterRows = async () => (await look.json<{ rows: { id: string }[] }>(`panel?key=${key}`)).rows
+    await expect.poll(letterRows).toHaveLength(1)
+    const rows = await letterRows()
     await look.json('action', { panel: key, action: 'Send again', id: rows[0]!.id })
-    await vi.waitFor(async () => expect(await look.list('attempt')).toHaveLength(2))
+    await expect.poll(() => look.list('attempt')).toHaveLength(2)
     const [publish, ...others] = await look.list('publish')
     expect([publish!.parent, others]).toEqual([undefined, []])
     expect(new Set((await look.list('attempt')).map(({ parent }) => parent)).size).toBe(1)

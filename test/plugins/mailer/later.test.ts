@@ -356,9 +356,9 @@ test('with two servers, each attempt is work of the server whose mailer sends th
   const [a, b] = [server(), server()]
   await Promise.all([a.ready(), b.ready()])
   await Promise.all([a.services.mailer.later(mail('a')), b.services.mailer.later(mail('b'))])
-  await vi.waitFor(async () => {
-    expect([await orders.for(a).counts(), await orders.for(b).counts()]).toMatchObject([{ waiting: 1 }, { waiting: 1 }])
-  })
+  await expect
+    .poll(async () => [await orders.for(a).counts(), await orders.for(b).counts()])
+    .toMatchObject([{ waiting: 1 }, { waiting: 1 }])
   expect(sent).toEqual([
     ['a', a],
     ['b', b],

@@ -60,7 +60,7 @@ describe('MQ-03: handlers that fail', () => {
     open.push(await mqtt.subscribe('fail/+', handler, { qos: 1 }))
     for (const message of ['throw', 'reject', 'hang', '{"half', 'fine'])
       await mqtt.publish('fail/a', message, { qos: 1 })
-    await vi.waitFor(() => expect(seen).toEqual(['throw', 'reject', 'hang', '{"half', 'fine']))
+    await expect.poll(() => seen).toEqual(['throw', 'reject', 'hang', '{"half', 'fine'])
     expect(reports).toEqual([
       ['thrown', 'fail/+', 'fail/a', 'throw'],
       ['rejected', 'fail/+', 'fail/a', 'reject'],
@@ -79,7 +79,7 @@ describe('MQ-03: handlers that fail', () => {
     }
     open.push(await mqtt.subscribe('stuck', handler, { qos: 1 }))
     for (const message of [1, 2]) await mqtt.publish('stuck', message, { qos: 1 })
-    await vi.waitFor(() => expect(seen).toEqual([1, 2]))
+    await expect.poll(() => seen).toEqual([1, 2])
     expect(log).toContainEqual(expect.objectContaining({ message: expect.stringMatching(/ itself failed$/) }))
   })
 
@@ -87,11 +87,11 @@ describe('MQ-03: handlers that fail', () => {
     const { log } = await connect()
     open.push(await mqtt.subscribe('log', () => Promise.reject(new Error('no'))))
     await mqtt.publish('log', 1)
-    await vi.waitFor(() => expect(log).toHaveLength(1))
+    await expect.poll(() => log).toHaveLength(1)
     expect(log[0]).toMatchObject({ level: 'error', message: 'the MQTT subscription "log" failed to handle a message' })
     setMqttGlobalErrorHandler(() => Promise.reject(new Error('worse')))
     await mqtt.publish('log', 1)
-    await vi.waitFor(() => expect(log).toHaveLength(3))
+    await expect.poll(() => log).toHaveLength(3)
     expect(log[1]).toMatchObject({
       fields: { err: new Error('worse') },
       message: expect.stringContaining('itself failed'),
@@ -114,7 +114,7 @@ test('concurrency is respected; with one, messages keep their order', async () =
   }
   open.push(await mqtt.subscribe('many', handler, { qos: 1, concurrency: 4 }))
   for (let i = 0; i < 20; i++) await mqtt.publish('many', i, { qos: 1 })
-  await vi.waitFor(() => expect(done).toBe(20))
+  await expect.poll(() => done).toBe(20)
   expect(most).toBe(4)
 })
 
@@ -132,12 +132,12 @@ test('QoS 0 is dropped when it comes too fast, and that is reported once', async
   }
   open.push(await mqtt.subscribe('flood', handler, { maxWaiting: 10 }))
   await Promise.all(Array.from({ length: 50 }, (_, i) => mqtt.publish('flood', i)))
-  await vi.waitFor(() => expect(reports).toHaveLength(1))
+  await expect.poll(() => reports).toHaveLength(1)
   expect((reports[0] as string[])[0]).toContain('further messages are dropped')
   release()
-  await vi.waitFor(() => expect(seen).toHaveLength(11))
+  await expect.poll(() => seen).toHaveLength(11)
   await mqtt.publish('flood', 'after')
-  await vi.waitFor(() => expect(seen.at(-1)).toBe('after'))
+  await expect.poll(() => seen.at(-1)).toBe('after')
   expect(reports).toHaveLength(1)
 })
 
@@ -157,11 +157,11 @@ test('messages of QoS 0 that wait for a slow handler do not fill the memory with
   open.push(await mqtt.subscribe('large', handler, { raw: true }))
   const megabyte = new Uint8Array(2 ** 20)
   for (let i = 0; i < 80; i++) await mqtt.publish('large', megabyte)
-  await vi.waitFor(() => expect(reports).toEqual([expect.stringContaining('64 with 67108864 bytes are waiting')]))
+  await expect.poll(() => reports).toEqual([expect.stringContaining('64 with 67108864 bytes are waiting')])
   release()
-  await vi.waitFor(() => expect(handled).toBe(65))
+  await expect.poll(() => handled).toBe(65)
   await mqtt.publish('large', megabyte)
-  await vi.waitFor(() => expect(handled).toBe(66))
+  await expect.poll(() => handled).toBe(66)
 })
 
 test('handlers do not share a message: changes of one are not visible to others', async () => {
@@ -178,7 +178,7 @@ test('handlers do not share a message: changes of one are not visible to others'
   }
   const sent = { list: [1] }
   await mqtt.publish('shared', sent)
-  await vi.waitFor(() => expect(seen).toEqual([2, 2]))
+  await expect.poll(() => seen).toEqual([2, 2])
   expect(sent.list).toEqual([1])
 })
 
@@ -201,7 +201,7 @@ describe('schemas', () => {
     const seen: unknown[] = []
     open.push(await topic.subscribe((message) => void seen.push(message)))
     await topic.publish({ celsius: 20 })
-    await vi.waitFor(() => expect(seen).toEqual([{ celsius: 20, place: 'attic' }]))
+    await expect.poll(() => seen).toEqual([{ celsius: 20, place: 'attic' }])
     await expect(topic.publish({ celsius: 'warm' } as never)).rejects.toMatchObject({
       code: 'MqttPayloadError',
       message: expect.stringContaining('the message for the topic "climate" does not match its schema: /celsius: '),
@@ -209,7 +209,7 @@ describe('schemas', () => {
     })
     await mqtt.publish('climate', '{"celsius":')
     await mqtt.publish('climate', { place: 5 })
-    await vi.waitFor(() => expect(reports).toHaveLength(2))
+    await expect.poll(() => reports).toHaveLength(2)
     expect(seen).toHaveLength(1)
   })
 })

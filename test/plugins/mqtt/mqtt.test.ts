@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { MqttService, mqtt, RouteCollection, Server, type ServerOptions } from 'framework'
 import { mqtt as mqttPlugin } from 'framework/plugins'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 
 declare module 'framework' {
@@ -61,7 +61,7 @@ test.each([
   expect(await made.services.get('mqtt').check()).toBe(true)
   const answer = await fetch(`http://127.0.0.1:${port}/`)
   expect(answer.status).toBe(200)
-  await vi.waitFor(() => expect(seen).toEqual(['from a route']))
+  await expect.poll(() => seen).toEqual(['from a route'])
   await made.close()
   expect(made.services.get('mqtt').isConnected).toBe(false)
   await expect(mqtt.publish('plugin/a', 1)).rejects.toMatchObject({ code: 'MqttNotConnectedError' })
@@ -74,7 +74,7 @@ test('the service publishes and subscribes by itself', async () => {
   const seen: unknown[] = []
   await service.subscribe('own/+', (topic, message) => void seen.push([topic, message]))
   await service.topic<number>('own/x').publish(5)
-  await vi.waitFor(() => expect(seen).toEqual([['own/x', 5]]))
+  await expect.poll(() => seen).toEqual([['own/x', 5]])
 })
 
 /** A request that keeps a server from closing until it is released. */
@@ -120,7 +120,7 @@ test('with a session that the broker keeps, a server that closes begins with no 
   // It was not acknowledged: a client that reconnects receives it.
   const next = make({ plugins: { mqtt: { connect } } })
   await next.listen()
-  await vi.waitFor(() => expect(seen).toEqual(['a']))
+  await expect.poll(() => seen).toEqual(['a'])
   await next.close()
   await make({ plugins: { mqtt: { connect: { ...connect, clean: true } } } }).listen()
 })
@@ -138,7 +138,7 @@ test('closing waits for handlers, within its time, and they can still publish', 
   )
   await server.listen()
   await mqtt.publish('drain', 1)
-  await vi.waitFor(() => expect(seen).toEqual(['begun']))
+  await expect.poll(() => seen).toEqual(['begun'])
   await server.close()
   expect(seen).toEqual(['begun', 'done'])
 })
@@ -172,7 +172,7 @@ test('a handler that never ends does not hold up closing for ever, and a line sa
   )
   await server.listen()
   await mqtt.publish('stuck', 1)
-  await vi.waitFor(() => expect(begun).toBe(true))
+  await expect.poll(() => begun).toBe(true)
   const before = performance.now()
   await server.close()
   expect(performance.now() - before).toBeLessThan(3000)
@@ -200,7 +200,7 @@ describe('files', () => {
     await server.listen()
     await mqtt.publish('files/a', 1)
     const seen = (globalThis as { mqttFileSeen?: unknown[] }).mqttFileSeen
-    await vi.waitFor(() => expect(seen).toEqual([1]))
+    await expect.poll(() => seen).toEqual([1])
     open.push(((await import(/* @vite-ignore */ file)) as { handle: (typeof open)[0] }).handle)
   })
 
@@ -249,6 +249,6 @@ test('a hundred starts and stops leave no resources, neither timers nor data of 
   const seen: unknown[] = []
   await service.subscribe('cycle', (message) => void seen.push(message))
   await service.publish('cycle', 'new')
-  await vi.waitFor(() => expect(seen).toEqual(['new']))
+  await expect.poll(() => seen).toEqual(['new'])
   await service.stop()
 })

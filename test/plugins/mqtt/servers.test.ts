@@ -9,7 +9,7 @@ import {
   RouteCollection,
   Server,
 } from 'framework'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { runningServer } from '../../../plugins/shared/values/running-server.ts'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 
@@ -80,7 +80,7 @@ describe('the same application twice in one process', () => {
     const { seen, router } = application()
     const both = [await listening('a', { router }), await listening('b', { router })]
     for (let i = 0; i < 20; i++) await Promise.all(both.map((server) => server.inject.post('/orders')))
-    await vi.waitFor(() => expect(seen).toHaveLength(40))
+    await expect.poll(() => seen).toHaveLength(40)
     await pause(20)
     expect(seen.filter((name) => name === 'a')).toHaveLength(20)
     expect(seen.filter((name) => name === 'b')).toHaveLength(20)
@@ -93,7 +93,7 @@ describe('the same application twice in one process', () => {
     await second.inject.post('/orders')
     // The only one that is left is meant by a call from anywhere.
     await topic.publish('c')
-    await vi.waitFor(() => expect(seen).toEqual(['b', 'c']))
+    await expect.poll(() => seen).toEqual(['b', 'c'])
   })
 
   test('a call that could mean both is an error that says how to choose', async () => {
@@ -102,7 +102,7 @@ describe('the same application twice in one process', () => {
     await expect(topic.publish('x')).rejects.toMatchObject(refused)
     await expect(mqtt.publish(fresh('x'), 1)).rejects.toMatchObject(refused)
     await serviceOf(first).publish(topic.name, 'x')
-    await vi.waitFor(() => expect(seen).toEqual(['x']))
+    await expect.poll(() => seen).toEqual(['x'])
   })
 
   test('one that is not connected publishes nothing through the other', async () => {
@@ -135,7 +135,7 @@ describe('the same application twice in one process', () => {
     })
     const both = [await listening('a', { plugins: [welcome()] }), await listening('b', { plugins: [welcome()] })]
     for (const server of both) await serviceOf(server).publish(topic, nameOf(server))
-    await vi.waitFor(() => expect(seen).toHaveLength(4))
+    await expect.poll(() => seen).toHaveLength(4)
     await pause(20)
     expect(seen.toSorted()).toEqual(['a in a', 'a in the class of a', 'b in b', 'b in the class of b'])
     for (const server of servers.splice(0)) await server.close()
@@ -158,7 +158,7 @@ describe('the same application twice in one process', () => {
     )
     const both = [await listening('a'), await listening('b')]
     for (const server of both) await serviceOf(server).publish(topic, nameOf(server))
-    await vi.waitFor(() => expect(seen.toSorted()).toEqual(['a', 'b']))
+    await expect.poll(() => seen.toSorted()).toEqual(['a', 'b'])
     end()
   })
 
@@ -202,7 +202,7 @@ describe('classes', () => {
     }
     const publish = async (all: readonly Server[]) => {
       for (const server of all) await serviceOf(server).publish(topic, nameOf(server))
-      await vi.waitFor(() => expect(seen).toHaveLength(all.length))
+      await expect.poll(() => seen).toHaveLength(all.length)
       await pause(20)
       return seen.splice(0)
     }
@@ -264,12 +264,12 @@ describe('subscriptions as objects', () => {
     ] as const
     await serviceOf(both[0]).publish(`${topic}/1`, 1)
     await serviceOf(both[0]).publish(`${topic}/1`, 'refused')
-    await vi.waitFor(() => expect(seen).toEqual([['a', `${topic}/1`, 1, true]]))
+    await expect.poll(() => seen).toEqual([['a', `${topic}/1`, 1, true]])
     const service = both[1].services.get('mqtt')
     await service.stop()
     await service.start()
     await serviceOf(both[1]).publish(`${topic}/2`, 2)
-    await vi.waitFor(() => expect(seen.slice(1)).toEqual([['b', `${topic}/2`, 2, true]]))
+    await expect.poll(() => seen.slice(1)).toEqual([['b', `${topic}/2`, 2, true]])
   })
 
   test('a mistake names its place', () => {
@@ -299,7 +299,7 @@ describe('a broker in memory', () => {
     const host = fresh('host')
     const together = [await listening('a', { connect: { host } }), await listening('b', { connect: { host } })]
     await serviceOf(together[0]!).publish(topic, 1)
-    await vi.waitFor(() => expect(seen).toHaveLength(3))
+    await expect.poll(() => seen).toHaveLength(3)
   })
 
   test('is, in the first server, that of connections without a server', async () => {
@@ -310,7 +310,7 @@ describe('a broker in memory', () => {
     await listening('a')
     await listening('b')
     await (device as unknown as ReturnType<typeof serviceOf>).publish(topic, 1)
-    await vi.waitFor(() => expect(seen).toEqual(['a']))
+    await expect.poll(() => seen).toEqual(['a'])
     await pause(20)
     expect(seen).toEqual(['a'])
   })
@@ -344,20 +344,20 @@ describe('a script beside a server', () => {
     const connect = { provider: 'memory', host: fresh('host') } as const
     const script = (await MqttService.connect(connect)) as unknown as ReturnType<typeof serviceOf>
     await mqtt.publish(topic, 1)
-    await vi.waitFor(() => expect(seen).toEqual([1]))
+    await expect.poll(() => seen).toEqual([1])
     const server = make('a', { connect })
     // Under `inject`, the script's connection is that of the server as well.
     await server.ready()
     await mqtt.publish(topic, 2)
-    await vi.waitFor(() => expect(seen).toEqual([1, 2]))
+    await expect.poll(() => seen).toEqual([1, 2])
     await server.listen()
     await mqtt.publish(topic, 3)
     await script.publish(topic, 4)
-    await vi.waitFor(() => expect(seen).toEqual([1, 2, 3, 4]))
+    await expect.poll(() => seen).toEqual([1, 2, 3, 4])
     open.push(mqtt.subscribe(fresh('later'), () => {}))
     await server.close()
     await mqtt.publish(topic, 5)
-    await vi.waitFor(() => expect(seen).toEqual([1, 2, 3, 4, 5]))
+    await expect.poll(() => seen).toEqual([1, 2, 3, 4, 5])
     await pause(20)
     expect(seen).toHaveLength(5)
   })
@@ -370,7 +370,7 @@ describe('a script beside a server', () => {
     await listening('a', { connect })
     await MqttService.connect(connect)
     await mqtt.publish(topic, 1)
-    await vi.waitFor(() => expect(seen).toEqual([1]))
+    await expect.poll(() => seen).toEqual([1])
     await pause(20)
     expect(seen).toEqual([1])
   })

@@ -86,7 +86,7 @@ const cases: Case[] = [
   },
 ]
 
-test('while nothing answers the server starts, publish rejects in time with the remedy, and the log has one line', async (t) => {
+test('while nothing responds the server starts, publish rejects in time with the remedy, and the log has one line', async (t) => {
   const timeout = 700
   const absent = await Promise.all(cases.map(async (one) => ({ ...one, port: await freePort() })))
   const queues = absent.map(({ name, make }) => make(freshName(`absent-${name}`)))

@@ -27,7 +27,7 @@ await server.listen()
 `
 
 test.skipIf(!hasRedis)(
-  'whichever of two workers answers, the page shows the queue of both, and works on it',
+  'whichever of two workers responds, the page shows the queue of both, and works on it',
   async () => {
     const redis = await startRedis()
     const project = makeProject({ 'dist/index.js': application }, ['bullmq', 'ioredis'])

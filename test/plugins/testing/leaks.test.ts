@@ -229,7 +229,7 @@ test('await using rejects with the AssertionError of Node.js', async () => {
   clearTimeout(timer)
 })
 
-test('a timer that fires once and keeps no process alive, and what the options ignore, are no leaks', async () => {
+test('a timer that fires once and keeps no process alive, and what the options ignore, do not count as leaks', async () => {
   await using leaks = trackLeaks({ patience: 0, ignore: ({ kind }) => kind === 'interval' })
   const timers = [setTimeout(() => {}, 60_000).unref(), setInterval(() => {}, 60_000)]
   expect(await leaks.find()).toEqual([])

@@ -464,7 +464,7 @@ describe('what outlives the server', () => {
     expect(String(failed)).toMatch(/interval, made at test\/fixtures\/leaks\/poller\.ts:11/)
   })
 
-  test('of the test itself, or without the check, is no matter', async () => {
+  test('of the test itself, or without the check, is ignored', async () => {
     await using server = await testServer(() => new Server({ router: new RouteCollection() }))
     await server.ready()
     const own = setInterval(() => {}, 60_000)

@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Exchange, firstAnswer, freePort } from '../../../benchmarks/load/probe.ts'
+import { type Exchange, firstAnswer } from '../../../benchmarks/load/probe.ts'
 import type { ServerFile } from '../../../benchmarks/load/servers.ts'
 import { type Runtime, serverCommand } from '../../../benchmarks/support/runtime.ts'
 import type { Stage } from '../../../benchmarks/support/stage.ts'
+import { freePort } from '../own-server.ts'
 
 /** What a server is asked in one suite. */
 export interface Question {
