@@ -41,6 +41,8 @@ export const catalog = {
   websocket: plugins.websocket,
   channels: plugins.channels,
   cache: plugins.cache,
+  // After the cache, whose entries then have been committed, and closed after all that uses it.
+  database: plugins.database,
   static: plugins.static,
   compression: plugins.compression,
   openapi: plugins.openapi,

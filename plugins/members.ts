@@ -8,6 +8,7 @@ export const members = {
     files: 'upload',
     file: 'upload',
     context: 'requestContext',
+    database: 'database',
   },
   response: { cookie: 'cookie', clearCookie: 'cookie' },
 } as const

@@ -116,6 +116,7 @@ export const sidebar: readonly Section[] = [
       mqtt: 'MQTT',
       mailer: 'Send email',
       storage: 'Store files, S3',
+      database: 'Databases, transactions',
       locks: 'Locks across processes',
     }),
   },

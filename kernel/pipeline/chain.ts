@@ -14,6 +14,8 @@ const ClientGoneError = defineError('ClientGoneError', 499, () => 'the client di
 export interface Link {
   readonly name: string
   readonly run: (req: KernelRequest, res: KernelResponse, next: (error?: unknown) => void | Promise<void>) => unknown
+  /** Whether it may call `next()` again after the later steps have ended, which takes their response back. */
+  readonly repeats?: boolean
 }
 
 /** The end of a chain: the handler, or the function that answers a miss. */
@@ -88,14 +90,13 @@ export function runChain(
 
   const next = (error?: unknown): Downstream | undefined => {
     if (later !== undefined) return later(error)
-    if (called) {
-      // The request was given up, but the step does not know.
-      if (req.givenUp) return undefined
-      throw NextCalledTwiceError(links[index]!.name)
-    }
+    const isRepeated = called
     called = true
-    // The request was answered instead of the step: no later step may begin.
+    // The request was given up, but the step does not know; or it was answered instead of the step: no later step may begin.
     if (req.givenUp) return undefined
+    if (isRepeated && !(links[index]!.repeats && downstream?.settled !== false))
+      throw NextCalledTwiceError(links[index]!.name)
+    if (isRepeated) res.reset()
     if (error !== undefined && error !== null) throw error
     const rest = runChain(links, index + 1, terminal, req, res)
     if (rest !== undefined) downstream = new Downstream(links[index]!.name, rest, req)
@@ -163,11 +164,9 @@ function detach(
     }
     try {
       const rest = run()
-      if (rest === undefined) end()
-      else {
-        rest.then(() => end(), end)
-        return new Downstream(name, rest, req)
-      }
+      if (rest === undefined) return void end()
+      rest.then(() => end(), end)
+      return new Downstream(name, rest, req)
     } catch (thrown) {
       end(thrown)
     }

@@ -34,6 +34,8 @@ export interface Step {
   readonly scope: string
   /** What runs: `(req, res, next)`. */
   readonly run: Middleware
+  /** Whether it may call `next()` again after the later steps have ended: their response is taken back, and they run again. */
+  readonly repeats?: boolean
 }
 
 /**
@@ -92,7 +94,7 @@ export class Route<out Parsed = {}> {
   }
 
   /**
-   * Adds a middleware to one of the slots, after the existing ones.
+   * Adds a middleware to one of the slots, after the existing ones; with `repeats`, it may call `next()` again after the later steps have ended.
    *
    * @throws RouteSlotError for an unknown slot, NotAMiddlewareError, RouteSealedError after the hook has returned.
    * @example
@@ -100,7 +102,7 @@ export class Route<out Parsed = {}> {
    *   if (route.options.maxConcurrent !== undefined) route.add('around', limitConcurrency)
    * })
    */
-  add(slot: Slot, middleware: Middleware): void {
+  add(slot: Slot, middleware: Middleware, { repeats = false }: Pick<Step, 'repeats'> = {}): void {
     if (this.#sealed) throw RouteSealedError(`${this.method} ${this.path}`)
     const steps = this.#steps[slot]
     if (steps === undefined) throw RouteSlotError(String(slot), `${this.method} ${this.path}`)
@@ -109,13 +111,13 @@ export class Route<out Parsed = {}> {
       throw NotAMiddlewareError(`${this.method} ${this.path}: a middleware in "${slot}" ${wrong.why}`)
     const { site } = this
     // A stack is formatted only when it is needed: formatting takes longer than the rest of a registration.
-    const name = () => nameOf(middleware, 'anonymous', site)
     steps.push({
       slot,
       get name() {
-        return name()
+        return nameOf(middleware, 'anonymous', site)
       },
       run: middleware,
+      repeats,
       ...this.#owner,
     })
   }

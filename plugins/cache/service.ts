@@ -1,7 +1,8 @@
 import { isInTime, type Logger, systemClock } from '../../kernel/index.ts'
+import { whenCommitted } from '../shared/work/transactions.ts'
 import { type CacheDataOptions, DataCache, tagOfKey } from './data.ts'
 import type { Entry } from './entry.ts'
-import { Flights } from './flights.ts'
+import { type Flight, Flights } from './flights.ts'
 import { globTest } from './glob.ts'
 import type { CacheSettings } from './options.ts'
 import type { CacheStore } from './stores/contract.ts'
@@ -80,10 +81,10 @@ export class CacheService {
         `invalidate takes an array of tags, not ${typeof tags === 'string' ? `"${tags}"` : typeof tags}`,
       )
     }
-    this.#mustReachAll()
-    for (const flights of [this.flights, this.#data.flights])
-      flights.drop((flight) => flight.tags.some((tag) => tags.includes(tag)))
-    return (await this.#store?.invalidate(tags)) ?? 0
+    return this.#drop(
+      (flight) => flight.tags.some((tag) => tags.includes(tag)),
+      () => this.#store?.invalidate(tags),
+    )
   }
 
   /**
@@ -99,10 +100,24 @@ export class CacheService {
     if (typeof pattern !== 'string' || pattern === '') {
       throw new TypeError('invalidatePattern takes a pattern such as "cache:GET:/books*"')
     }
-    this.#mustReachAll()
     const isMeant = globTest(pattern)
-    for (const flights of [this.flights, this.#data.flights]) flights.drop((flight) => isMeant(flight.key))
-    return (await this.#store?.invalidatePattern(pattern)) ?? 0
+    return this.#drop(
+      ({ key }) => isMeant(key),
+      () => this.#store?.invalidatePattern(pattern),
+    )
+  }
+
+  /** Removes what is meant, also what is being computed; in a transaction, after its commit. */
+  #drop(
+    isMeant: (flight: Pick<Flight<unknown>, 'key' | 'tags'>) => boolean,
+    invalidate: () => number | Promise<number> | undefined,
+  ): Promise<number> {
+    const drop = async () => {
+      this.#mustReachAll()
+      for (const flights of [this.flights, this.#data.flights]) flights.drop(isMeant)
+      return (await invalidate()) ?? 0
+    }
+    return whenCommitted('a cache invalidation', drop, 0)
   }
 
   /** @internal */

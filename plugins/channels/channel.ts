@@ -5,6 +5,7 @@ import type { InputOf } from '../shared/schema/from-schema.ts'
 import { defined } from '../shared/values/json.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import { Mounts } from '../shared/work/mounts.ts'
+import { whenCommitted } from '../shared/work/transactions.ts'
 import type { Keeping, Recipient } from './buses/contract.ts'
 import type { ChannelOptions, ChannelParams } from './declared.ts'
 import { ChannelNameError, ChannelPayloadError, ChannelSchemaError, ChannelsNotRunningError } from './errors.ts'
@@ -150,7 +151,8 @@ export class Channel<Name extends string = string, Payload = unknown> {
     const { to, except } = publishOptions.parse((options ?? {}) as never, 'publish')
     this.#mustKnow(to, 'publish.to')
     const body = await this.bodyOf(payload, 'exact', (why) => ChannelPayloadError(name, why))
-    return { id: await this.#send(name, { body, kind: 'message', ...defined({ to, except }) }, of) }
+    const send = () => this.#send(name, { body, kind: 'message', ...defined({ to, except }) }, of)
+    return { id: await whenCommitted(`the message to the channel "${name}"`, send, '') }
   }
 
   /**

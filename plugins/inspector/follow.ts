@@ -1,5 +1,6 @@
 import type { Context, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
 import { followChannel, heldChannel, together } from '../shared/development/held-channel.ts'
+import { LruMap } from '../shared/values/lru.ts'
 import { safely } from '../shared/values/safely.ts'
 import { eachWorkOf, type WorkKind } from '../shared/work/kind.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
@@ -102,6 +103,7 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind): () => voi
   const { channel } = kind
   const isPublished = kind.role === 'publish'
   const begun = new WeakMap<object, Activity>()
+  const counts = new LruMap<number>({ max: maxLinks })
   return together([
     entered<Event>(recorder, channel, (event) => {
       const what = shown(recorder, kind, event, kind.span(event as never))
@@ -122,9 +124,26 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind): () => voi
       const activity = begun.get(event)
       if (activity === undefined) return
       if ('error' in event) recorder.failed(activity, event.error)
+      if (kind.ended !== undefined) {
+        // Some of it is known only now.
+        const { note, data } = shown(recorder, kind, event, kind.span(event as never)).begun
+        Object.assign(activity, { note })
+        Object.assign(activity.data, data)
+      }
+      const times = kind.repeats === undefined ? 0 : timesOf(activity, counts)
+      if (times > 1 && times >= kind.repeats!) activity.note += `, ${times} times here`
       activities.end(activity, 'error' in event ? 'failed' : 'ok')
     }),
   ])
+}
+
+/** How often work with the title of this one has ended within the work around it, with this one. */
+function timesOf({ parent, title }: Activity, counts: LruMap<number>): number {
+  if (parent === undefined) return 0
+  const key = `${parent} ${title}`
+  const times = (counts.get(key) ?? 0) + 1
+  counts.set(key, times)
+  return times
 }
 
 /** The number of published messages that are remembered. */

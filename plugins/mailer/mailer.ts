@@ -2,6 +2,7 @@ import { type Logger, systemClock, within } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { joinedOptions } from '../shared/options/two-arguments.ts'
 import { stopOptions } from '../shared/work/running.ts'
+import { whenCommitted } from '../shared/work/transactions.ts'
 import { MailClosedError, MailProviderError } from './errors.ts'
 import { Later } from './later.ts'
 import {
@@ -151,9 +152,17 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   #senderOf(provider: OpenProvider): MailSender {
     return {
       verify: () => this.#track(() => provider.verify()),
-      send: (callback) => this.#track(async () => provider.send(await provider.compose(callback))),
+      send: (callback) =>
+        this.#track(async () => {
+          const mail = await provider.compose(callback)
+          const meanwhile = { id: mail.messageId, accepted: [], rejected: [] }
+          return whenCommitted('an email', () => provider.send(mail), meanwhile)
+        }),
       later: (callback) => {
-        const queued = this.#track(async () => this.#enqueue(provider, await provider.compose(callback)))
+        const queued = this.#track(async () => {
+          const mail = await provider.compose(callback)
+          return whenCommitted('an email', async () => this.#enqueue(provider, mail), { id: mail.messageId })
+        })
         // Callers rarely await the promise, and an email with a mistake must not end the process.
         queued.catch((error: unknown) => this.#log.error({ err: error }, 'an email could not be queued'))
         return queued

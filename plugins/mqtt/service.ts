@@ -3,6 +3,7 @@ import { lineLogger } from '../shared/logging/logger.ts'
 import { type Deferred, deferred } from '../shared/values/promises.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import { stopOptions } from '../shared/work/running.ts'
+import { whenCommitted } from '../shared/work/transactions.ts'
 import type { MqttApi } from './api.ts'
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
 import { type MqttPublishOptions, type MqttSubscribeOptions, readPublishOptions } from './messages/message-options.ts'
@@ -235,7 +236,8 @@ export class MqttService {
   }
 
   /**
-   * Publishes a message: strings and bytes as they are, everything else as JSON. Resolves when the broker has it.
+   * Publishes a message: strings and bytes as they are, everything else as JSON. Resolves when the broker has it; in a transaction of the plugin
+   * `database`, it leaves after the commit.
    *
    * @throws (as a rejection) MqttNotConnectedError, MqttUnavailableError, MqttFullError, MqttPublishError, MqttPayloadError,
    * MqttTopicError, OptionError.
@@ -250,10 +252,12 @@ export class MqttService {
     if (this.#awaited !== undefined) await isInTime(this.#awaited.promise, this.#settings.publishTimeout, systemClock)
     if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
     const { outbox } = this.#run
-    await publishTrace.run(
-      () => ({ server: this.#server, topic, bytes: payload.byteLength, payload, carrier: {} }),
-      (event) => outbox.publish({ topic, payload, options, carrier: carrierOf(event?.carrier) }),
-    )
+    const send = () =>
+      publishTrace.run(
+        () => ({ server: this.#server, topic, bytes: payload.byteLength, payload, carrier: {} }),
+        (event) => outbox.publish({ topic, payload, options, carrier: carrierOf(event?.carrier) }),
+      )
+    await whenCommitted(`the message to "${topic}"`, send, undefined)
   }
 
   /**

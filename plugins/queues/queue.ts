@@ -16,6 +16,7 @@ import { defined } from '../shared/values/json.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
+import { whenCommitted } from '../shared/work/transactions.ts'
 import type { QueueBatchHandler, QueueHandler } from './batch.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
 import type { Engines } from './engines.ts'
@@ -147,7 +148,8 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   }
 
   /**
-   * Publishes one message; resolves with its `id` once the engine has it.
+   * Publishes one message; resolves with its `id` once the engine has it. In a transaction of the plugin `database`, the message leaves after the
+   * commit, and `id` is that of its options, or empty.
    *
    * @throws (as a rejection) QueueUnavailableError within `publishTimeout`, 5 seconds by default, when the engine cannot be reached;
    * QueuePayloadError for a payload that JSON cannot represent or the schema refuses; OptionError for options the engine does not have.
@@ -219,23 +221,24 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const { check, kind, version } = engine
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))
     const known = (ids: string[]) => (settings.some(hasId) ? ids.map((id, i) => settings[i]!.meta?.id ?? id) : ids)
-    const ids = await publishTrace.run(
-      () => ({ server: engines.server, queue: name, kind, count: texts.length, payloads, carrier: {} }),
-      (event) => {
-        const carrier = carrierOf(event?.carrier)
-        const metas = settings.map((one) => metaFor(one, version, carrier))
-        const options = settings.map(({ native }) => native)
-        const asked = engines.ask(engine, name, (driver, signal) =>
-          driver.publish(name, { texts, options, metas, signal }),
-        )
-        if (event === undefined) return asked
-        return asked.then((ids) => {
-          event.ids = known(ids)
+    const options = settings.map(({ native }) => native)
+    const send = () =>
+      publishTrace.run(
+        () => ({ server: engines.server, queue: name, kind, count: texts.length, payloads, carrier: {} }),
+        async (event) => {
+          const carrier = carrierOf(event?.carrier)
+          const metas = settings.map((one) => metaFor(one, version, carrier))
+          const ids = await engines.ask(engine, name, (driver, signal) =>
+            driver.publish(name, { texts, options, metas, signal }),
+          )
+          if (event !== undefined) event.ids = known(ids)
           return ids
-        })
-      },
-    )
-    return known(ids)
+        },
+      )
+    // With a client, the message is part of the transaction itself.
+    const isInside = options.some((one) => one !== undefined && 'client' in one)
+    const nothing = texts.map(() => '')
+    return known(await (isInside ? send() : whenCommitted(`a message of ${this.#what}`, send, nothing)))
   }
 
   #settingsOf(engine: SubscribedQueue, options: Options | undefined, path = 'publish'): MessageSettings {
@@ -301,7 +304,11 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     options?: SubscribeBatchOptions<Received>,
   ): Promise<QueueHandle> {
     const { size, wait, ...rest } = subscribeBatchOptions.parse(options as never, 'subscribeBatch')
-    const subscriber = { ...this.#declare(handler as never, undefined), options: rest, batch: { size, wait } }
+    const subscriber = {
+      ...this.#declare(handler as never, undefined),
+      options: { ...rest, transaction: undefined },
+      batch: { size, wait },
+    }
     await this.#add(subscriber)
     return { unsubscribe: () => subscribers.remove(subscriber) }
   }

@@ -10,6 +10,7 @@ import { attempt, notify, timeoutOption } from '../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import type { Outcome } from '../shared/work/local-queue.ts'
 import { Call, Running } from '../shared/work/running.ts'
+import { type TransactionOptions, transactionOption } from '../shared/work/transaction-options.ts'
 import {
   type BatchSettings,
   type Collector,
@@ -27,12 +28,14 @@ export interface SubscribeOptions<Payload = unknown> {
   concurrency?: number
   /** Milliseconds after which an attempt counts as failed, and another message takes its place. Default: none, or that of the engine. */
   timeout?: number
+  /** Whether the handler runs in a transaction of the plugin `database`: a failure of the attempt rolls it back. Default `false`. */
+  transaction?: boolean | TransactionOptions
   /** Called with a message that is given up, after the error handler. */
   onDead?(payload: Payload, error: Error, message: QueueMessage): unknown
 }
 
-/** Options of `subscribeBatch`. */
-export interface SubscribeBatchOptions<Payload = unknown> extends SubscribeOptions<Payload> {
+/** Options of `subscribeBatch`. The attempts of a batch are several, so one transaction cannot belong to them. */
+export interface SubscribeBatchOptions<Payload = unknown> extends Omit<SubscribeOptions<Payload>, 'transaction'> {
   /** The maximum number of messages for one call. Default 100. */
   size?: number
   /** Milliseconds for which the first message waits for others. Default 100. */
@@ -44,7 +47,7 @@ const common = {
   timeout: timeoutOption,
   onDead: option.fn<NonNullable<SubscribeOptions['onDead']>>(),
 }
-export const subscribeOptions = option.shape(common).typed<SubscribeOptions>()
+export const subscribeOptions = option.shape({ ...common, transaction: transactionOption }).typed<SubscribeOptions>()
 export const subscribeBatchOptions = option
   .shape({ ...common, size: option.int({ min: 1, max: 1000 }).default(100), wait: option.ms().default(100) })
   .typed<SubscribeBatchOptions>()
@@ -226,6 +229,7 @@ export class Subscription {
           return this.#handle(payload, message, meta.version, delivery.isOwn)
         },
         server: this.#engines.server,
+        transaction: this.#options.transaction,
       },
       () => {
         message.end()

@@ -17,6 +17,7 @@ test('the members are those that the plugins add', async () => {
     session: { secret },
     upload: true,
     requestContext: {},
+    database: { url: 'sqlite::memory:' },
   })) {
     const { server } = makeServer(key === 'session' ? { cookie: { secret }, session: options } : { [key]: options })
     server.get('/', (req, res) => {
@@ -40,6 +41,7 @@ describe('without its plugin', () => {
     ['req.session', 'session', (req) => Object.assign(req.session, { n: 1 })],
     ['req.file', 'upload', (req) => req.file('a')],
     ['req.context', 'requestContext', (req) => Object.keys(req.context)],
+    ['req.database', 'database', (req) => req.database.query('select 1')],
   ] satisfies [string, string, Handler][])('a failure over %s names the plugin %s', async (member, plugin, handler) => {
     const { server, log } = makeServer()
     server.get('/', handler as never)

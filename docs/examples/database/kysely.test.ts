@@ -1,35 +1,33 @@
-import { defineQueueConfiguration, QueueService, RouteCollection, Server } from 'framework'
+import { RouteCollection, Server } from 'framework'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnServer } from '../../../test/support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../../test/support/postgres.ts'
-import { clientOf, kysely } from './kysely.ts'
-import { printing } from './orders.ts'
+import { shop } from './kysely.ts'
+import { migrate } from './migrations.ts'
 
 describe.skipIf(!hasPostgres)('with Kysely', () => {
   let postgres: OwnServer
   beforeAll(async () => {
     postgres = await startPostgres()
-    defineQueueConfiguration({ pgboss: { connectionString: postgres.url } })
   })
-  afterAll(async () => {
-    await QueueService.stop()
-    await postgres.stop()
-  })
+  afterAll(() => postgres.stop())
 
-  test('a transaction that fails takes its message back', async () => {
-    const plugins = { kysely: kysely({ url: postgres.url }), health: true } as const
+  test('its queries belong to the transaction', async () => {
+    const plugins = { database: { url: postgres.url, named: { shop: shop(postgres.url) } }, health: true } as const
     await using server = new Server({ router: new RouteCollection(), plugins })
     await server.ready()
-    const database = server.services.kysely
-    const run = (fails: boolean) =>
-      database.transaction().execute(async (transaction) => {
-        await printing.publish({ order: '1' }, { client: clientOf(transaction) })
+    const databases = server.services.get('databases')
+    await migrate(databases.client('shop'))
+    const kysely = databases.get('shop')
+    const insert = (fails: boolean) =>
+      databases.client('shop').transaction(async () => {
+        await kysely.insertInto('books').values({ title: 'Dune', copies: 1 }).execute()
         if (fails) throw new Error('no')
       })
-    await expect(run(true)).rejects.toThrow('no')
-    expect(await printing.counts()).toMatchObject({ waiting: 0 })
-    await run(false)
-    expect(await printing.counts()).toMatchObject({ waiting: 1 })
+    await expect(insert(true)).rejects.toThrow('no')
+    expect(await kysely.selectFrom('books').selectAll().execute()).toEqual([])
+    await insert(false)
+    expect(await kysely.selectFrom('books').select('title').execute()).toEqual([{ title: 'Dune' }])
     ;(await server.inject.get('/health/ready')).assertStatus(200)
   })
 })

@@ -1,29 +1,17 @@
-import { definePlugin } from 'framework'
-import { CompiledQuery, type Generated, Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
-import { Pool } from 'pg'
+import { kyselyDialect, type NamedDatabaseOptions } from 'framework'
+import { type Generated, Kysely, PostgresDialect } from 'kysely'
 
 export interface Tables {
   books: { id: Generated<string>; title: string; copies: number }
 }
 
 declare module 'framework' {
-  interface Services {
-    kysely: Kysely<Tables>
+  interface DatabaseLayers {
+    shop: Kysely<Tables>
   }
 }
 
-export const kysely = definePlugin({
-  name: 'kysely',
-  provide: ({ url }: { url: string }) => ({
-    kysely: new Kysely<Tables>({
-      dialect: new PostgresDialect({ pool: new Pool({ connectionString: url, connectionTimeoutMillis: 5_000 }) }),
-    }),
-  }),
-  health: { kysely: (services) => sql`select 1`.execute(services.get('kysely')) },
-  close: ({ kysely }) => kysely.destroy(),
-})
-
-/** Returns what a queue's `publish` takes as `client`. */
-export const clientOf = (transaction: Transaction<Tables>) => ({
-  query: (text: string, values: unknown[] = []) => transaction.executeQuery(CompiledQuery.raw(text, values)),
+export const shop = (url: string): NamedDatabaseOptions<Kysely<Tables>> => ({
+  url,
+  layer: ({ database }) => new Kysely<Tables>({ dialect: kyselyDialect(PostgresDialect, database) }),
 })

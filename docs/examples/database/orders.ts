@@ -9,10 +9,9 @@ const NewBook = {
 export const printing = pgbossQueue<{ order: string }>('printing')
 
 router.post('/books', { body: NewBook }, async (req, res) => {
-  const { pool } = req.server.services.get('database')
   const { title, copies } = req.body
   // The database decides: a check before the insert would leave time for another request between the two.
-  const { rows } = await pool.query<{ id: string }>(
+  const { rows } = await req.database.query<{ id: string }>(
     'insert into books (title, copies) values ($1, $2) on conflict (title) do nothing returning id',
     [title, copies],
   )
@@ -20,21 +19,22 @@ router.post('/books', { body: NewBook }, async (req, res) => {
   return res.created({ id: rows[0].id })
 })
 
-router.post('/books/:id/orders', { params: { type: 'object', properties: { id: { type: 'integer' } } } }, (req, res) =>
-  req.server.services.get('database').transaction(async (client) => {
-    const { rowCount } = await client.query('update books set copies = copies - 1 where id = $1 and copies > 0', [
-      req.params.id,
-    ])
-    if (rowCount === 0) throw new HttpError(409, { code: 'SOLD_OUT', message: 'There is no copy left' })
-    const { rows } = await client.query<{ id: string }>('insert into orders (book) values ($1) returning id', [
-      req.params.id,
-    ])
-    const order = rows[0]!.id
-    // In the same transaction: an order that is stored is printed, and one that is not stored is not.
-    await printing.publish({ order }, { client, retryLimit: 5, retryBackoff: true })
-    res.created({ order })
-  }),
-)
+const Id = { type: 'object', properties: { id: { type: 'integer' } } } as const
+
+router.post('/books/:id/orders', { params: Id, transaction: true }, async (req, res) => {
+  const { database, params } = req
+  const { count } = await database.query('update books set copies = copies - 1 where id = $1 and copies > 0', [
+    params.id,
+  ])
+  if (count === 0) throw new HttpError(409, { code: 'SOLD_OUT', message: 'There is no copy left' })
+  const { rows } = await database.query<{ id: string }>('insert into orders (book) values ($1) returning id', [
+    params.id,
+  ])
+  const order = rows[0]!.id
+  // In the same transaction: an order that is stored is printed, and one that is not stored is not.
+  await printing.publish({ order }, { client: database, retryLimit: 5, retryBackoff: true })
+  return res.created({ order })
+})
 
 /** Prints orders; `print` stands in for a real printer. */
 export const printer = definePlugin({

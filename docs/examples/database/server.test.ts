@@ -13,22 +13,22 @@ describe.skipIf(!hasPostgres)('orders', () => {
   beforeAll(async () => {
     postgres = await startPostgres()
     server = makeServer(postgres.url, (order) => void printed.push(order))
-    await migrate(server.services.database)
     await server.ready()
+    await migrate(server.services.get('database'))
   })
   afterAll(async () => {
     await QueueService.stop()
     await server.close()
     await postgres.stop()
   })
-  beforeEach(() => server.services.database.pool.query('truncate books, orders'))
+  beforeEach(() => server.services.get('database').query('truncate books, orders'))
 
   async function addBook(copies: number) {
     const res = await server.inject.post('/books', { body: { title: 'Dune', copies } })
     return res.assertStatus(201).body<{ id: string }>().id
   }
   const count = async (table: 'books' | 'orders') =>
-    (await server.services.database.pool.query(`select from ${table}`)).rowCount
+    (await server.services.get('database').query(`select from ${table}`)).count
 
   test('a book exists once', async () => {
     await addBook(1)
@@ -52,7 +52,7 @@ describe.skipIf(!hasPostgres)('orders', () => {
   })
 
   test('the command migrates, and has nothing to do the second time', async () => {
-    await server.services.database.pool.query('drop table orders, books, migrations')
+    await server.services.get('database').query('drop table orders, books, migrations')
     const lines: string[] = []
     const input = { boot: async () => server, print: (line: string) => void lines.push(line) }
     for (let i = 0; i < 2; i++) await migrateCommand.run(input as never)
@@ -60,8 +60,8 @@ describe.skipIf(!hasPostgres)('orders', () => {
   })
 
   test('migrations of several instances that start at once run once', async () => {
-    const { database } = server.services
-    await database.pool.query('drop table orders, books, migrations')
+    const database = server.services.get('database')
+    await database.query('drop table orders, books, migrations')
     const runs = await Promise.all([1, 2, 3].map(() => migrate(database)))
     expect(runs.flat()).toEqual(['001-books', '002-orders'])
   })

@@ -1,5 +1,6 @@
 import { option } from '../../shared/options/index.ts'
 import { timeoutOption } from '../../shared/work/attempt.ts'
+import { type TransactionOptions, transactionOption } from '../../shared/work/transaction-options.ts'
 import { topicProblem } from '../topics/filter.ts'
 
 /** The quality of service as far as the broker: 0 at most once, 1 at least once, 2 exactly once. */
@@ -49,6 +50,8 @@ export interface MqttSubscribeOptions {
   maxWaiting?: number
   /** Milliseconds after which a message counts as failed, and the next one is handled. Default: `handlerTimeout` of the connection. */
   timeout?: number
+  /** Whether the handler runs in a transaction of the plugin `database`: a failure rolls it back. Default `false`. */
+  transaction?: boolean | TransactionOptions
 }
 
 const properties = [
@@ -117,6 +120,7 @@ export const subscribeOptions = option
     concurrency: count,
     maxWaiting: count,
     timeout: timeoutOption,
+    transaction: transactionOption,
   })
   .into((given, place) => {
     if (given.raw && given.schema !== undefined) {

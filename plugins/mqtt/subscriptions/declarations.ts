@@ -1,4 +1,5 @@
 import { OptionError } from '../../../kernel/index.ts'
+import type { SettingsOf } from '../../shared/options/index.ts'
 import { type MqttSubscribeOptions, subscribeOptions } from '../messages/message-options.ts'
 import { type CheckMessage, messageCheck } from '../messages/payload.ts'
 import { type Filter, parseFilter } from '../topics/filter.ts'
@@ -6,7 +7,7 @@ import { type Filter, parseFilter } from '../topics/filter.ts'
 /** A subscription that was declared: by a call, or by a method of a class. */
 export interface Declared {
   readonly filter: Filter
-  readonly options: MqttSubscribeOptions
+  readonly options: SettingsOf<typeof subscribeOptions>
   readonly check: CheckMessage | undefined
   readonly handler: (...args: readonly unknown[]) => unknown
 }

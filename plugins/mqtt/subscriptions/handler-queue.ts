@@ -146,7 +146,7 @@ export class HandlerQueue {
     const timeout = this.#timeout
     const what = `the subscription "${filter.text}": the handler`
     await attempt(
-      { trace: messageTrace, event, call, timeout, what, run, server: this.#server },
+      { trace: messageTrace, event, call, timeout, what, run, server: this.#server, transaction: options.transaction },
       () => {},
       (error) => notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log, timeout),
     )

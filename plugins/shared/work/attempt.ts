@@ -3,6 +3,8 @@ import { clock, defineErrors, type Logger, type Trace, within } from '../../../k
 import { option } from '../options/index.ts'
 import { inServer } from './contexts.ts'
 import { Call } from './running.ts'
+import type { TransactionSettings } from './transaction-options.ts'
+import { outsideTransactions, TransactionPluginError, transactionRunners } from './transactions.ts'
 
 /** The option `timeout` of a handler: milliseconds after which an attempt counts as failed, and its signal aborts. */
 export const timeoutOption = option.ms({ min: 1 })
@@ -30,6 +32,8 @@ export interface Attempt<Event extends object> extends LimitedCall {
   readonly event: () => Event
   /** The server whose work it is; `undefined` in a script. */
   readonly server: object | undefined
+  /** Whether the handler runs in a transaction of the server's database. */
+  readonly transaction?: TransactionSettings | false | undefined
 }
 
 /**
@@ -57,7 +61,7 @@ export function attempt<Event extends object, Passed, Failed>(
   passed: () => Passed,
   failed: (error: unknown) => Failed,
 ): Promise<Passed | Awaited<Failed>> {
-  return clock.hold(() => inServer(one.server, () => attemptNow(one, passed, failed)))
+  return clock.hold(() => outsideTransactions(() => inServer(one.server, () => attemptNow(one, passed, failed))))
 }
 
 async function attemptNow<Event extends object, Passed, Failed>(
@@ -69,12 +73,24 @@ async function attemptNow<Event extends object, Passed, Failed>(
   try {
     await one.trace.run(one.event, (seen) => {
       if (seen !== undefined) inAttempt = AsyncLocalStorage.snapshot()
-      return runInTime(one)
+      return runInTime({ ...one, run: () => runInTransaction(one) })
     })
   } catch (error) {
     return await inAttempt(() => failed(error))
   }
   return passed()
+}
+
+function runInTransaction({
+  transaction,
+  server = {},
+  call,
+  run,
+}: Pick<Attempt<object>, 'transaction' | 'server' | 'call' | 'run'>): unknown {
+  if (!transaction) return run()
+  const runner = transactionRunners.get(server)
+  if (runner === undefined) throw TransactionPluginError()
+  return runner.begin(run, transaction, call.signal)
 }
 
 /**

@@ -85,6 +85,8 @@ export interface WorkKind<in Event extends object = never> {
   readonly title?: (event: Event) => string
   /** Returns one further line of its row. */
   readonly note?: (event: Event) => string
+  /** How often the same title within one piece of work is worth a remark in its row, such as a query for each row of another one. */
+  readonly repeats?: number
   /** Returns the details that its page in the inspector shows. Known secrets in it are redacted. */
   readonly data?: (event: Event) => { readonly [name: string]: unknown }
   /** `email`: the `html` and `text` of its `data` are shown as they look. */
@@ -122,8 +124,8 @@ declare module '../../../kernel/plugin/define.ts' {
 }
 
 const members: readonly (keyof WorkKind)[] = [
-  ...(['channel', 'form', 'role', 'for', 'list', 'help', 'span', 'title', 'note', 'data', 'view', 'labels'] as const),
-  ...(['attributes', 'ended', 'isRoot', 'connection', 'request', 'isNotable', 'measures'] as const),
+  ...(['channel', 'form', 'role', 'for', 'list', 'help', 'span', 'title', 'note', 'repeats', 'data', 'view'] as const),
+  ...(['labels', 'attributes', 'ended', 'isRoot', 'connection', 'request', 'isNotable', 'measures'] as const),
   ...(['metric', 'duration'] as const),
 ]
 

@@ -27,6 +27,14 @@ const table: { readonly [Key in keyof typeof plugins]: Options } = {
   cookie: { options: { secret: '0123456789abcdef0123' }, wrongOptions: { secret: [7] } },
   cors: { options: { origin: '*' }, wrongOptions: { maxAge: [-1], origin: [7] } },
   cron: { options: { crons: [] }, wrongOptions: { crons: ['glob'], history: [-1], timezone: ['Moon/Crater'] } },
+  database: {
+    options: { url: 'sqlite::memory:' },
+    wrongOptions: { url: ['redis://localhost', 7], driver: ['oracle'], 'pool.max': [0], statementTimeout: [0] },
+    use: async (server) => {
+      const { rows } = await server.services.get('databases').client().query('select 1 as one')
+      expect(rows).toEqual([{ one: 1 }])
+    },
+  },
   env: {
     options: { schema: (type: { string(): unknown }) => ({ PATH: type.string() }), file: false },
     wrongOptions: { file: [7], schema: [7] },

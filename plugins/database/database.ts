@@ -1,0 +1,205 @@
+import { isFrameworkError, type Logger, systemClock, within } from '../../kernel/index.ts'
+import { shownAddress } from '../shared/stores/address.ts'
+import {
+  type TransactionOptions,
+  type TransactionSettings,
+  transactionOptions,
+} from '../shared/work/transaction-options.ts'
+import { transactions } from '../shared/work/transactions.ts'
+import type {
+  Connection,
+  DatabaseRow,
+  DatabaseSystem,
+  DriverSettings,
+  OpenDriver,
+  PoolCounts,
+  QueryResult,
+  StatementRunner,
+} from './drivers/contract.ts'
+import { connectError, DatabaseBusyError, DatabaseClosedError, isConflict, TransactionEndedError } from './errors.ts'
+import { type DriverHost, Reports } from './queries.ts'
+import { Level, Transaction } from './transaction.ts'
+
+/** Opens the pool with the package that the settings name. It does not connect yet. */
+async function openDriver(settings: DriverSettings, host: DriverHost): Promise<OpenDriver> {
+  if (settings.driver === 'pg') return (await import('./drivers/pg.ts')).openPg(settings, host)
+  if (settings.driver === 'postgres') return (await import('./drivers/postgres.ts')).openPostgresJs(settings, host)
+  return (await import('./drivers/sqlite.ts')).openSqlite(settings, host)
+}
+
+/**
+ * One database of a server: its pool, statements and transactions. In a transaction all of it belongs to the transaction, also what a query
+ * builder does with it.
+ *
+ * @example
+ * const server = new Server({ plugins: { database: { url: 'sqlite::memory:' } } })
+ * server.get('/books/:id', async (req) => {
+ *   const { rows } = await req.database.query('select * from books where id = ?', [req.params.id])
+ *   return rows[0]
+ * })
+ */
+export class DatabaseClient {
+  /** The name of the database: `main`, or that in the option `named`. */
+  readonly name: string
+  readonly #settings: DriverSettings
+  #driver: OpenDriver | undefined
+  /** What the option `layer` has returned, otherwise itself; `undefined` before the boot. @internal */
+  layer: unknown
+
+  /** @internal */
+  constructor(name: string, settings: DriverSettings) {
+    this.name = name
+    this.#settings = settings
+  }
+
+  /** `postgresql` or `sqlite`. */
+  get system(): DatabaseSystem {
+    return this.#settings.system
+  }
+
+  /**
+   * Runs one statement, with the values of its placeholders: `$1` in Postgres, `?` in SQLite. Always pass values in this
+   * way, never in the text.
+   *
+   * @throws (as a rejection) the error of the package; DatabaseBusyError, with status 503, if no connection is free within `pool.acquireTimeout`.
+   */
+  async query<Row extends object = DatabaseRow>(
+    text: string,
+    values: readonly unknown[] = [],
+  ): Promise<QueryResult<Row>> {
+    const result = this.running() === undefined ? this.#open().query(text, values) : undefined
+    if (result !== undefined) return result
+    const connection = await this.connect()
+    try {
+      return await connection.query(text, values)
+    } finally {
+      connection.release()
+    }
+  }
+
+  /**
+   * Does work in a transaction, and commits it; a failure of the work rolls it back. It begins with the first statement. Within a transaction it is
+   * a savepoint, whose options are those of the transaction.
+   *
+   * @throws (as a rejection) the error of the work, or of the commit.
+   * @example
+   * const database = server.services.get('databases').client()
+   * await database.transaction(async () => {
+   *   await database.query('update stock set copies = copies - 1 where book = 7')
+   * })
+   */
+  transaction<Result>(work: () => Result | Promise<Result>, options: TransactionOptions = {}): Promise<Result> {
+    const level = this.#level()
+    if (level !== undefined) return level.nested(work)
+    return this.begin(work, transactionOptions.parse(options, 'transaction'))
+  }
+
+  /** Does work in a new transaction, which the signal rolls back. @internal */
+  async begin<Result>(
+    work: (transaction: Transaction) => Result | Promise<Result>,
+    settings: TransactionSettings,
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    for (let attempt = 0; ; attempt++) {
+      signal?.throwIfAborted()
+      const transaction = new Transaction(this, () => this.#begin(settings))
+      const abort = () => void transaction.rollback(signal!.reason)
+      signal?.addEventListener('abort', abort, { once: true })
+      try {
+        const value = await transactions.run(transaction.level, () => work(transaction))
+        signal?.throwIfAborted()
+        // A response may have rolled it back.
+        if (transaction.state === 'open') await transaction.commit()
+        return value
+      } catch (error) {
+        await transaction.rollback()
+        // What waited for the commit may fail as well, and must not repeat what was committed.
+        const mayRepeat = transaction.state === 'rolledBack' && isConflict(error)
+        if (attempt >= settings.retry || !mayRepeat) throw error
+        // Two that hinder each other must not begin again together.
+        await systemClock.sleep(Math.random() * Math.min(20 * 2 ** attempt, 1_000))
+      } finally {
+        signal?.removeEventListener('abort', abort)
+      }
+    }
+  }
+
+  /** The transaction of this database to which the running code belongs. @internal */
+  running(): StatementRunner | undefined {
+    return this.#level()?.transaction
+  }
+
+  #level(): Level | undefined {
+    const level = transactions.getStore()
+    if (!(level instanceof Level) || level.transaction.host !== this || level.state === 'committed') return undefined
+    // Its savepoint was taken back: what comes later must not become part of the rest.
+    if (level.state === 'rolledBack' && level.transaction.state === 'open')
+      throw TransactionEndedError('a statement', 'rolled back to its savepoint')
+    return level
+  }
+
+  /** A connection for one caller, which has to give it back; in a transaction that of the transaction. @internal */
+  async connect(): Promise<Connection> {
+    const running = this.running()
+    if (running === undefined) return this.acquire()
+    return {
+      query: (text, values) => running.run(text, (connection, statement) => connection.query(statement, values)),
+      release: () => {},
+    }
+  }
+
+  /** A connection of the pool, whether in a transaction or not. @internal */
+  acquire(): Promise<Connection> {
+    const { pool } = this.#settings
+    const connecting = this.#open().connect()
+    const late = () => {
+      connecting.then((connection) => connection.release()).catch(() => {})
+      throw DatabaseBusyError(this.name, pool, this.counts)
+    }
+    return within(connecting, pool.acquireTimeout, late, systemClock)
+  }
+
+  async #begin(settings: TransactionSettings): Promise<Connection> {
+    const connection = await this.acquire()
+    try {
+      for (const statement of this.#open().begin(settings)) await connection.query(statement, [])
+    } catch (error) {
+      connection.release(true)
+      throw error
+    }
+    return connection
+  }
+
+  /** The connections of its pool. */
+  get counts(): PoolCounts {
+    return this.#driver?.counts() ?? { size: 0, idle: 0, waiting: 0 }
+  }
+
+  /** Connects, and makes its layer. @internal */
+  async open(log: Logger): Promise<void> {
+    const { name } = this
+    const { url, system, layer } = this.#settings
+    try {
+      const reports = new Reports(name, this.#settings, log)
+      this.#driver = await openDriver(this.#settings, { name, reports, running: () => this.running() })
+      await this.query('select 1')
+    } catch (error) {
+      await this.close(1_000).catch(() => {})
+      if (isFrameworkError(error) && error.code === 'PeerMissingError') throw error
+      throw connectError(name, system === 'sqlite' ? url : shownAddress(url), error)
+    }
+    this.layer = layer === undefined ? this : layer({ database: this, pool: this.#driver.pool } as never)
+  }
+
+  /** Closes the pool when its connections have been given back, or after `ms` milliseconds. @internal */
+  async close(ms: number): Promise<void> {
+    const driver = this.#driver
+    this.#driver = undefined
+    if (driver !== undefined) await within(driver.close(), ms, () => {}, systemClock)
+  }
+
+  #open(): OpenDriver {
+    if (this.#driver === undefined) throw DatabaseClosedError(this.name)
+    return this.#driver
+  }
+}

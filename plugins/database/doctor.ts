@@ -1,0 +1,50 @@
+import { type DoctorCheck, type DoctorFinding, type DoctorInput, productionWarning } from '../shared/doctor/check.ts'
+import type { DatabaseSettings, DatabasesSettings } from './options.ts'
+
+type Input = DoctorInput<DatabasesSettings>
+
+const all = ({ settings: { main, named } }: Input): [name: string, settings: DatabaseSettings][] =>
+  Object.entries({ main, ...named })
+
+const allowed = `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as n`
+
+export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
+  productionWarning('database.memory', (input) =>
+    all(input)
+      .filter(([, { url }]) => url === 'sqlite::memory:')
+      .map(([name]) => ({
+        problem: `the database "${name}" is in memory: its data is lost when the process ends`,
+        remedy: 'Set its url (DATABASE_URL) to a file, sqlite:data/app.sqlite, or to a server',
+      })),
+  ),
+  {
+    code: 'database.no-statement-timeout',
+    level: 'warning',
+    find: (input) =>
+      all(input)
+        .filter(([, { system, statementTimeout }]) => system !== 'sqlite' && statementTimeout === false)
+        .map(([name]) => ({
+          problem: `a statement of the database "${name}" may run for ever, with its connection and its locks`,
+          remedy: 'Set statementTimeout, and where a statement needs longer: set local statement_timeout',
+        })),
+  },
+  {
+    code: 'database.pool-too-large',
+    level: 'warning',
+    network: true,
+    async find(input) {
+      const found: DoctorFinding[] = []
+      for (const [name, { system, pool }] of input.booted ? all(input) : []) {
+        if (system === 'sqlite') continue
+        const { rows } = await input.services.get('databases').client(name).query<{ n: number }>(allowed)
+        const most = pool.max * (input.server.worker?.of ?? 1)
+        if (most > rows[0]!.n)
+          found.push({
+            problem: `the pools of the database "${name}" may open ${most} connections in all processes, and the server allows ${rows[0]!.n}`,
+            remedy: 'Lower pool.max, run fewer workers, or put a pooler such as PgBouncer before the server',
+          })
+      }
+      return found
+    },
+  },
+]

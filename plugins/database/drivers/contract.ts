@@ -1,0 +1,106 @@
+import type { TransactionSettings } from '../../shared/work/transaction-options.ts'
+
+/** The kind of a database, by the names of OpenTelemetry. */
+export type DatabaseSystem = 'postgresql' | 'sqlite'
+
+/** The supported packages, by the kind of their databases. */
+export const drivers = {
+  pg: 'postgresql',
+  postgres: 'postgresql',
+  'node:sqlite': 'sqlite',
+  'bun:sqlite': 'sqlite',
+  'better-sqlite3': 'sqlite',
+  'node-sqlite3-wasm': 'sqlite',
+} as const satisfies { readonly [driver: string]: DatabaseSystem }
+
+/** A package that connects to a database. */
+export type DatabaseDriver = keyof typeof drivers
+
+/** What is opened, and how. */
+export interface DriverSettings {
+  readonly driver: DatabaseDriver
+  readonly system: DatabaseSystem
+  readonly url: string
+  readonly pool: {
+    readonly max: number
+    readonly acquireTimeout: number
+    readonly idleTimeout: number
+  }
+  readonly statementTimeout: number | false
+  readonly slowQuery: number
+  readonly log: 'all' | 'slow' | 'none'
+  readonly layer: ((parts: never) => unknown) | undefined
+  readonly options: { readonly [name: string]: unknown } | undefined
+}
+
+/** The running transaction, as the pool of a package sees it. */
+export interface StatementRunner {
+  /** Runs one statement on the connection of the transaction, after the earlier ones. */
+  run<Result>(text: string, execute: (connection: Connection, text: string) => Promise<Result>): Promise<Result>
+  /** The connection, once the transaction has begun and its earlier statements have ended. */
+  ready(): Promise<Connection>
+}
+
+/** A row by the names of its columns. */
+export type DatabaseRow = Record<string, unknown>
+
+/** The result of one statement. */
+export interface QueryResult<Row = DatabaseRow> {
+  /** The rows that it has returned. */
+  readonly rows: Row[]
+  /** The number of rows that it has returned or changed. */
+  readonly count: number
+  /** The id of the last inserted row; SQLite only. */
+  readonly insertId?: number | bigint
+  /** The statement that the database has executed, such as `ROLLBACK`; Postgres only. */
+  readonly command?: string
+}
+
+/** A connection that one caller has taken from the pool. */
+export interface Connection {
+  query(text: string, values: readonly unknown[]): Promise<QueryResult<never>>
+  /** Gives the connection back, or closes it if it must not be used again. */
+  release(isBroken?: boolean): void
+}
+
+/** The connections of a pool, by what they do. */
+export interface PoolCounts {
+  /** Connections that are open. */
+  readonly size: number
+  /** Open connections that no caller has taken. */
+  readonly idle: number
+  /** Callers that wait for a connection. */
+  readonly waiting: number
+}
+
+/** A pool of one of the supported packages. */
+export interface OpenDriver {
+  /** The pool of the package, for layers, if it takes part in transactions. */
+  readonly pool?: object
+  /** Runs one statement outside of transactions; `undefined` if it has to wait for a connection. */
+  query(text: string, values: readonly unknown[]): Promise<QueryResult<never>> | undefined
+  connect(): Promise<Connection>
+  counts(): PoolCounts
+  /** The statements that begin a transaction. */
+  begin(options: TransactionSettings): readonly string[]
+  /** Closes the connections, after those in use have been given back. */
+  close(): Promise<void>
+}
+
+/** The statements that begin a transaction of Postgres. */
+export const postgresBegin: OpenDriver['begin'] = ({ isolation, readOnly }) => [
+  `begin${isolation === undefined ? '' : ` isolation level ${isolation}`}${readOnly ? ' read only' : ''}`,
+]
+
+/** The time limits of Postgres, which a pooler may refuse. */
+export const limitsOf = ({ statementTimeout: limit }: DriverSettings) =>
+  limit === false ? {} : { statement_timeout: limit, idle_in_transaction_session_timeout: limit }
+
+/** A module of the runtime, if it has it; the types are those of an older Node.js. */
+export const builtin = (name: string): unknown => process.getBuiltinModule?.(name)
+
+/** What the runtime has for SQLite, and where it has nothing, a package without native code. */
+export function sqliteOfRuntime(): DatabaseDriver {
+  if ('Bun' in globalThis) return 'bun:sqlite'
+  return builtin('node:sqlite') === undefined ? 'node-sqlite3-wasm' : 'node:sqlite'
+}

@@ -1,0 +1,102 @@
+import { peer } from '../../shared/environment/optional-package.ts'
+import type { DriverHost } from '../queries.ts'
+import { builtin, type DatabaseRow, type DriverSettings, type OpenDriver, type QueryResult } from './contract.ts'
+
+/** A database of one of the packages, which all work synchronously. */
+interface Sqlite {
+  all(text: string, values: readonly unknown[]): DatabaseRow[]
+  close(): void
+}
+
+interface Statement {
+  readonly reader?: boolean
+  all(...values: readonly unknown[]): DatabaseRow[]
+  run(...values: readonly unknown[]): unknown
+}
+
+interface Prepares {
+  prepare(text: string): Statement
+  close(): void
+}
+
+type Opens = new (file: string, options: object) => Prepares
+
+const prepared = (database: Prepares): Sqlite => ({
+  all(text, values) {
+    const statement = database.prepare(text)
+    if (statement.reader !== false) return statement.all(...values)
+    statement.run(...values)
+    return []
+  },
+  close: () => database.close(),
+})
+
+const feature = 'the plugin database (SQLite)'
+
+async function open({ driver, url, options = {} }: DriverSettings): Promise<Sqlite> {
+  const file = url.slice('sqlite:'.length)
+  if (driver === 'node-sqlite3-wasm') {
+    const { default: wasm } = await peer(driver, () => import('node-sqlite3-wasm'), feature)
+    return new wasm.Database(file, options) as unknown as Sqlite
+  }
+  if (driver === 'better-sqlite3') {
+    const loaded: { default: Opens } = await peer(driver, () => import(driver as string), feature)
+    return prepared(new loaded.default(file, options))
+  }
+  const { DatabaseSync, Database } = Object(builtin(driver)) as { DatabaseSync?: Opens; Database?: Opens }
+  if (Database !== undefined) return prepared(new Database(file, { create: true, ...options }))
+  if (DatabaseSync === undefined) throw new Error(`this runtime has no ${driver}`)
+  return prepared(new DatabaseSync(file, options))
+}
+
+/** Values that SQLite has no type for. */
+function bound(value: unknown): unknown {
+  if (typeof value === 'boolean') return Number(value)
+  if (value instanceof Date) return value.toISOString()
+  return value === undefined ? null : value
+}
+
+const changing = /^\s*(insert|update|delete|replace|with)\b/i
+
+/**
+ * Opens SQLite: one connection, which callers take in turn. A second one would be refused with `SQLITE_BUSY` while a transaction of the first is
+ * open, and cannot wait for it, because waiting blocks the process.
+ */
+export async function openSqlite(settings: DriverSettings, { reports }: DriverHost): Promise<OpenDriver> {
+  const database = await open(settings)
+  // Several processes: readers do not wait for the writer, and a writer waits for a moment. Blocks this process meanwhile.
+  for (const pragma of ['journal_mode = wal', 'busy_timeout = 1000', 'foreign_keys = on', 'synchronous = normal'])
+    database.all(`pragma ${pragma}`, [])
+  const run = (text: string, values: readonly unknown[]): QueryResult<never> => {
+    const rows = database.all(text, values.map(bound)) as never[]
+    if (rows.length > 0 || !changing.test(text)) return { rows, count: rows.length }
+    const [row] = database.all('select changes() as count, last_insert_rowid() as id', [])
+    return { rows, count: Number(row!.count), insertId: row!.id as number }
+  }
+  const query = (text: string, values: readonly unknown[]) => reports.run(text, values, async () => run(text, values))
+  const turns: (() => void)[] = []
+  let isTaken = false
+  const turn = () => new Promise<void>((resolve) => turns.push(resolve))
+  return {
+    query: (text, values) => (isTaken ? undefined : query(text, values)),
+    async connect() {
+      if (isTaken) await turn()
+      isTaken = true
+      return {
+        query,
+        release() {
+          // A transaction may have been one that only reads.
+          database.all('pragma query_only = 0', [])
+          isTaken = turns.length > 0
+          turns.shift()?.()
+        },
+      }
+    },
+    counts: () => ({ size: 1, idle: Number(!isTaken), waiting: turns.length }),
+    begin: ({ readOnly }) => [`pragma query_only = ${Number(readOnly)}`, readOnly ? 'begin' : 'begin immediate'],
+    async close() {
+      if (isTaken) await turn()
+      database.close()
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import { defineErrors } from '../../kernel/index.ts'
+import type { DriverSettings, PoolCounts } from './drivers/contract.ts'
+
+export const {
+  DatabaseConnectError,
+  DatabaseBusyError,
+  DatabaseClosedError,
+  DatabaseNameError,
+  TransactionStatementError,
+  TransactionFailedError,
+  TransactionEndedError,
+} = defineErrors({
+  DatabaseConnectError: (name: string, where: string, why: string, remedy: string) =>
+    `the database "${name}" at ${where} cannot be used: ${why}. ${remedy}`,
+  DatabaseBusyError: [
+    503,
+    (name: string, { acquireTimeout, max }: DriverSettings['pool'], { size, idle, waiting }: PoolCounts) =>
+      `no connection to the database "${name}" within ${acquireTimeout} ms: ${size - idle} of at most ${max} are in use, and ${waiting} callers wait. Keep transactions short and do nothing else in them, or raise pool.max`,
+  ],
+  DatabaseClosedError: [
+    503,
+    (name: string) => `the database "${name}" is not open: it needs a server that has booted and has not closed`,
+  ],
+  DatabaseNameError: (name: string, names: readonly string[]) =>
+    `there is no database "${name}". Add it: plugins: { database: { named: { ${name}: { url } } } }. Databases: ${names.join(', ')}`,
+  TransactionStatementError: (statement: string) =>
+    `"${statement}" would end the transaction that the framework has begun. Throw an error to roll it back, or leave the option transaction out to control it by statements`,
+  TransactionFailedError: () =>
+    'the transaction was rolled back by the database, because one of its statements had failed. Let the error of that statement pass, or run the statement in database.transaction() of its own',
+  TransactionEndedError: [
+    500,
+    (what: string, state: string) =>
+      `${what} came too late: its transaction is ${state}. Await all queries before the handler ends, also those of a streamed body`,
+  ],
+})
+
+interface Failure {
+  readonly code?: unknown
+  readonly errcode?: unknown
+  readonly message?: string
+}
+
+const codeOf = (error: unknown) => String((Object(error) as Failure).code)
+
+/** `40001`, `40P01`, `SQLITE_BUSY`: the database has ended the transaction in favour of another one, and it may succeed when it is repeated. */
+export function isConflict(error: unknown): boolean {
+  const { errcode, message = '' } = Object(error) as Failure
+  // `node:sqlite` has a number, and `node-sqlite3-wasm` only the message.
+  return /^(40001|40P01|SQLITE_BUSY.*)$/.test(codeOf(error)) || errcode === 5 || message === 'database is locked'
+}
+
+const startOr = 'Start the server, or correct host and port in the url (DATABASE_URL)'
+/** Why a database cannot be used, by code, and what to correct. No reason contains the password. */
+const reasons: readonly (readonly [codes: RegExp, why: string, remedy: string])[] = [
+  [/^(28P01|28000)$/, 'it refuses the user or the password', 'Correct them in the url (DATABASE_URL)'],
+  [/^SASL/, 'it asks for a password, and there is none', 'Add it in the url (DATABASE_URL)'],
+  [/^3D000$/, 'the server has no database of that name', 'Create it, or correct the name in the url (DATABASE_URL)'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'its host is unknown', 'Correct the host in the url (DATABASE_URL)'],
+  [/^(ECONNREFUSED|ConnectionRefused)$/, 'nothing listens there', startOr],
+  [/^(ETIMEDOUT|CONNECT_TIMEOUT|EHOSTUNREACH|DatabaseBusyError)$/, 'it does not respond', 'Check host and firewall'],
+  [/SQLITE|SQLite/, 'the file cannot be opened', 'Create its folder, and let this user write to it'],
+]
+
+/** The error of a boot whose database does not respond: what is wrong, and the remedy. */
+export function connectError(name: string, where: string, error: unknown): Error {
+  const inner: unknown = error instanceof AggregateError ? error.errors[0] : error
+  const { message = '', name: kind } = Object(inner) as Failure & { readonly name?: string }
+  const code = /^SASL/.test(message) ? 'SASL' : codeOf(inner)
+  const [, why, remedy] = reasons.find(([codes]) => codes.test(code) || codes.test(kind ?? '')) ?? []
+  const told = DatabaseConnectError(name, where, why ?? message, remedy ?? 'Correct the options of the plugin database')
+  return Object.assign(told, { cause: error })
+}

@@ -1,0 +1,3 @@
+export { database } from './plugin.ts'
+export * from './public.ts'
+export type { DatabaseTrace } from './queries.ts'

@@ -1,0 +1,116 @@
+import { described, type OptionPlace, quoted } from '../../kernel/index.ts'
+import { isProduction } from '../shared/environment/node-env.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
+import { isAddress } from '../shared/stores/address.ts'
+import type { DatabaseClient } from './database.ts'
+import { type DatabaseDriver, type DatabaseSystem, drivers, sqliteOfRuntime } from './drivers/contract.ts'
+import type { DatabaseLayers, MainDatabase } from './layers.ts'
+
+/** The argument of `layer`. */
+export interface LayerParts<Pool = never> {
+  /** The database: runs statements, in the running transaction if there is one. For `kyselyDialect`, and for the proxy drivers of Drizzle. */
+  readonly database: DatabaseClient
+  /** The `Pool` of `pg`, with the driver `pg` only. Its queries belong to the running transaction as well. */
+  readonly pool: Pool
+}
+
+/** The pool of one database. */
+export interface DatabasePoolOptions {
+  /** Maximum number of connections of this process. Default 10; SQLite has 1. */
+  max?: number
+  /** Milliseconds that a caller waits for a connection, a free or a new one, before it fails with 503. Default 5000. */
+  acquireTimeout?: number
+  /** Milliseconds after which an idle connection is closed. Default 30000. */
+  idleTimeout?: number
+}
+
+/** One database. */
+export interface DatabaseConnectionOptions<Layer = unknown> {
+  /**
+   * The address: `postgres://user:password@host/database`, `sqlite:data/app.sqlite` or `sqlite::memory:`. Default `DATABASE_URL`,
+   * and outside of production `sqlite:database.sqlite`.
+   */
+  url?: string
+  /** The package that connects. Default, by the address: `pg`, or what the runtime has for SQLite, otherwise `node-sqlite3-wasm`. */
+  driver?: DatabaseDriver
+  /** The pool of connections. */
+  pool?: DatabasePoolOptions
+  /** Milliseconds after which the database ends a statement, and an idle transaction; `false`: never. Not for SQLite. Default 10000. */
+  statementTimeout?: number | false
+  /** Milliseconds from which a statement counts as slow. Default 200. */
+  slowQuery?: number
+  /** Whether the log has a line for each statement, for slow ones or for none; without values. Default `'none'`. */
+  log?: 'all' | 'slow' | 'none'
+  /** Returns the service: the instance of a query builder. Default: the {@link DatabaseClient}. */
+  layer?(parts: LayerParts): Layer
+  /** Further options of the pool of the package, such as `ssl`. */
+  options?: { readonly [name: string]: unknown }
+}
+
+/** Options of the plugin `database`: those of the main database, and the others by name. */
+export interface DatabaseOptions extends DatabaseConnectionOptions<MainDatabase> {
+  /** Further databases by name. */
+  named?: { readonly [name: string]: NamedDatabaseOptions } & {
+    readonly [Name in Exclude<keyof DatabaseLayers, 'main'>]?: NamedDatabaseOptions<DatabaseLayers[Name]>
+  }
+}
+
+/** One of further databases; no variable has its address. */
+export interface NamedDatabaseOptions<Layer = unknown> extends DatabaseConnectionOptions<Layer> {
+  url: string
+}
+
+const pool = option.shape({
+  max: option.int({ min: 1 }).default(10),
+  acquireTimeout: option.ms({ min: 1 }).default(5_000),
+  idleTimeout: option.ms().default(30_000),
+})
+
+const urlTakes = 'an address: postgres://…, sqlite:file or sqlite::memory:'
+const url = option
+  .value<string>(urlTakes, (given) => isAddress('postgres', given) || /^sqlite:./.test(String(given)))
+  .secret()
+
+const members = {
+  driver: option.oneOf(...(Object.keys(drivers) as DatabaseDriver[])),
+  pool,
+  statementTimeout: option.either(option.ms({ min: 1 }), option.off()).default(10_000),
+  slowQuery: option.ms().default(200),
+  log: option.oneOf('all', 'slow', 'none').default('none'),
+  layer: option.fn<(parts: LayerParts) => unknown>('a function ({ database, pool }) => service'),
+  options: option
+    .value<{ readonly [name: string]: unknown }>('an object', (given) => typeof given === 'object' && given !== null)
+    .secret(),
+}
+
+/** The address, the driver and the kind of a database, from what is given. */
+function addressed<
+  Given extends { url?: string | undefined; driver?: DatabaseDriver | undefined; pool: { max: number } },
+>(given: Given, place: OptionPlace) {
+  // A file on this machine instead of the real database would look like one without any data.
+  if (given.url === undefined && isProduction())
+    place.in('url').wrong(described('missing'), `${urlTakes}, or DATABASE_URL in the environment`)
+  const address = given.url ?? 'sqlite:database.sqlite'
+  const system: DatabaseSystem = address.startsWith('sqlite:') ? 'sqlite' : 'postgresql'
+  const driver = given.driver ?? (system === 'sqlite' ? sqliteOfRuntime() : 'pg')
+  if (drivers[driver] !== system) place.in('driver').wrong(quoted(driver), `a package for ${system}`)
+  const pool = { ...given.pool, max: system === 'sqlite' ? 1 : given.pool.max }
+  return { ...given, url: address, system, driver, pool }
+}
+
+const named = option.record(
+  option.shape({ ...members, url: url.required() }).into(addressed),
+  'an object of databases by name',
+)
+
+export const databaseOptions = option
+  .shape({ ...members, url: url.env('DATABASE_URL'), named: named.default({}) })
+  .into(({ named, ...main }, place) => {
+    if (Object.hasOwn(named, 'main'))
+      place.in('named').in('main').wrong(described('the name of the main database'), 'another name')
+    return { main: addressed(main, place), named }
+  })
+  .typed<DatabaseOptions>()
+
+export type DatabasesSettings = SettingsOf<typeof databaseOptions>
+export type DatabaseSettings = DatabasesSettings['main']

@@ -1,0 +1,78 @@
+import { definePlugin, type Middleware, type Request } from '../../kernel/index.ts'
+import { figure } from '../shared/development/metrics.ts'
+import { transactionOption } from '../shared/work/transaction-options.ts'
+import { transactionRunners } from '../shared/work/transactions.ts'
+import { type DatabaseSettings, databaseOptions } from './options.ts'
+import { work } from './queries.ts'
+import { Databases } from './service.ts'
+import type { Transaction } from './transaction.ts'
+
+const inMemory = (settings: DatabaseSettings): DatabaseSettings =>
+  settings.system === 'sqlite' ? { ...settings, url: 'sqlite::memory:' } : settings
+
+/**
+ * Provides a database as `services.database` and `req.database`, connected at boot and closed with the server. Its queries are seen by `telemetry`,
+ * `inspector` and `metrics`, and the route option `transaction` runs a handler in a transaction.
+ *
+ * @example
+ * const server = new Server({ plugins: { database: { url: 'sqlite::memory:' } } })
+ * server.post('/books', { transaction: true }, async (req, res) => {
+ *   await req.database.query('insert into books (title) values (?)', ['Emma'])
+ *   res.created()
+ * })
+ */
+export const database = definePlugin({
+  name: 'database',
+  options: databaseOptions,
+  routeOptions: { transaction: transactionOption },
+  work,
+  metrics(services) {
+    const databases = services.get('databases')
+    const all = (of: 'size' | 'idle' | 'waiting') =>
+      databases.names.map((database) => ({ value: databases.client(database).counts[of], labels: { database } }))
+    return [
+      figure('gauge', 'database_connections', 'Open connections of the pool', all('size')),
+      figure('gauge', 'database_connections_idle', 'Open connections that no caller has taken', all('idle')),
+      figure('gauge', 'database_connections_waiting', 'Callers that wait for a connection', all('waiting')),
+    ]
+  },
+  health: {
+    database: {
+      check: (services) => services.get('databases').each((client) => client.query('select 1')),
+      remedy: 'Start the database, or correct database.url (DATABASE_URL)',
+    },
+  },
+  // What a test is about are the constraints and transactions of the real one, so Postgres has no twin.
+  memory: ({ main, named }) => ({
+    main: inMemory(main),
+    named: Object.fromEntries(Object.entries(named).map(([name, one]) => [name, inMemory(one)])),
+  }),
+  doctor: async () => (await import('./doctor.ts')).checks,
+  openapi: { failures: ({ options }) => (options.transaction ? { 503: 'ServiceUnavailable' } : {}) },
+  provide: (settings) => ({ databases: new Databases(settings) }),
+  async setup(ctx, _settings, { databases }) {
+    ctx.decorate('request', {
+      database: {
+        get(this: Request) {
+          return databases.get()
+        },
+      },
+    })
+    ctx.onRoute((route) => {
+      const { transaction: settings } = route.settings
+      if (!settings) return
+      const transaction: Middleware = async (req, res, next) => {
+        const work = async (one: Transaction) => {
+          await next()
+          if (res.statusCode >= 400) await one.rollback()
+        }
+        await databases.client().begin(work, settings, req.signal)
+      }
+      route.add('around', transaction, { repeats: settings.retry > 0 })
+    })
+    ctx.onClose((timeLeft) => databases.each((client) => client.close(timeLeft)))
+    transactionRunners.set(ctx.server, databases.client())
+    await databases.each((client) => client.open(ctx.log))
+    ctx.provide('database', databases.get())
+  },
+})

@@ -1,0 +1,119 @@
+import { type Logger, systemClock, Trace, type TraceOutcome } from '../../kernel/index.ts'
+import { isProduction } from '../shared/environment/node-env.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
+import type { DriverSettings, StatementRunner } from './drivers/contract.ts'
+
+/** One statement of a database. */
+export interface DatabaseTrace extends TraceOutcome {
+  /** The name of the database: `main`. */
+  readonly database: string
+  /** `postgresql` or `sqlite`. */
+  readonly system: string
+  /** The statement, in which values are placeholders. */
+  readonly text: string
+  /** The values of the placeholders. */
+  readonly values: readonly unknown[]
+  /** The number of rows that it has returned or changed, when it has ended. */
+  rows?: number | undefined
+  /** Milliseconds that it has taken, when it has ended. */
+  ms?: number
+  /** Whether it has taken `slowQuery` milliseconds or longer. */
+  isSlow?: boolean
+}
+
+/** The database that a driver is opened for. */
+export interface DriverHost {
+  readonly name: string
+  readonly reports: Reports
+  /** The transaction of the running code. */
+  running(): StatementRunner | undefined
+}
+
+const queryTrace = new Trace<DatabaseTrace>('database.query')
+
+/** Reports the statements of one database to tracing tools and the log. */
+export class Reports {
+  readonly #about: { readonly database: string; readonly system: string }
+  readonly #settings: DriverSettings
+  readonly #log: Logger
+
+  constructor(database: string, settings: DriverSettings, log: Logger) {
+    this.#about = { database, system: settings.system }
+    this.#settings = settings
+    this.#log = log
+  }
+
+  /** Whether anything looks at the statements. */
+  get areSeen(): boolean {
+    return queryTrace.isOn || this.#settings.log !== 'none'
+  }
+
+  /** Runs a statement, and reports it if anything looks at it. */
+  run<Result extends { readonly count?: number; readonly rowCount?: number | null }>(
+    text: string,
+    values: readonly unknown[],
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    if (!this.areSeen) return work()
+    const event: DatabaseTrace = { ...this.#about, text, values }
+    const begun = systemClock.monotonic()
+    const seen = async () => {
+      let result: Result | undefined
+      try {
+        result = await work()
+        return result
+      } finally {
+        event.rows = result?.count ?? result?.rowCount ?? undefined
+        event.ms = systemClock.monotonic() - begun
+        event.isSlow = event.ms >= this.#settings.slowQuery
+        this.#write(event)
+      }
+    }
+    return queryTrace.run(() => event, seen)
+  }
+
+  /** Values are left out: they are what a client has sent, and the log is no place for its passwords. */
+  #write({ database, text, rows, ms, isSlow }: DatabaseTrace): void {
+    const { log } = this.#settings
+    if (log !== 'none' && isSlow) this.#log.warn({ database, query: text, rows, ms }, 'a slow query')
+    else if (log === 'all') this.#log.info({ database, query: text, rows, ms }, 'a query')
+  }
+}
+
+/** `SELECT`, `INSERT`: the operation of a statement, which no client can choose. */
+const operationOf = ({ text }: DatabaseTrace) =>
+  /^\s*(?:with\b[\s\S]*?\b)?(select|insert|update|delete|merge|begin|commit|rollback|savepoint|release|create|alter|drop)\b/i
+    .exec(text)?.[1]
+    ?.toUpperCase() ?? 'QUERY'
+
+const marks = ({ rows, isSlow }: DatabaseTrace) =>
+  [rows !== undefined && `${rows} ${rows === 1 ? 'row' : 'rows'}`, isSlow && 'slow'].filter(Boolean).join(', ')
+
+export const work: readonly WorkKind[] = [
+  workKind<DatabaseTrace>({
+    channel: 'database.query',
+    role: 'call',
+    list: { id: 'database', title: 'Queries' },
+    help: 'Statements of databases',
+    span: (event) => `${operationOf(event)} ${event.database}`,
+    title: ({ text }) => text.replace(/\s+/g, ' ').trim(),
+    note: marks,
+    // They are what clients have sent: names and addresses, and passwords in a query that compares them.
+    data: ({ values, database, system, text, rows }) => ({
+      ...{ database, system, text, rows },
+      values: isProduction() ? `${values.length} values` : values,
+    }),
+    repeats: 5,
+    labels: {
+      database: { attribute: 'framework.database', of: ({ database }) => database },
+      system: { attribute: 'db.system.name', of: ({ system }) => system },
+      operation: { attribute: 'db.operation.name', of: operationOf },
+    },
+    attributes: ({ text }) => ({ 'db.query.text': text }),
+    ended: ({ rows, isSlow }) => ({
+      'db.response.returned_rows': rows,
+      'framework.database.slow': isSlow || undefined,
+    }),
+    duration: { name: 'db.client.operation.duration', attributes: {} },
+  }),
+]

@@ -1,0 +1,172 @@
+import { type RunningTransaction, transactions } from '../shared/work/transactions.ts'
+import type { Connection } from './drivers/contract.ts'
+import { TransactionEndedError, TransactionFailedError, TransactionStatementError } from './errors.ts'
+
+const ending = /^\s*(begin|start\s+transaction|commit|rollback)\b(?!\s+(?:(?:work|transaction)\s+)?to\b)/i
+
+/**
+ * One transaction: it takes a connection and begins with its first statement, and does one statement after the other. Statements that would begin or
+ * end it, from a query builder, become savepoints.
+ */
+export class Transaction {
+  /** Its database. */
+  readonly host: object
+  state: RunningTransaction['state'] = 'open'
+  readonly #begin: () => Promise<Connection>
+  readonly #outer = transactions.getStore()
+  #connection: Promise<Connection> | undefined
+  #tail: Promise<unknown> = Promise.resolve()
+  /** Why it was rolled back before its work had ended. */
+  #reason: unknown
+  readonly #savepoints: string[] = []
+  #count = 0
+  /** What the work runs in. */
+  readonly level = new Level(this)
+
+  constructor(host: object, begin: () => Promise<Connection>) {
+    this.host = host
+    this.#begin = begin
+  }
+
+  /** Runs one statement on the connection of the transaction, after the earlier ones. */
+  run<Result>(text: string, execute: (connection: Connection, text: string) => Promise<Result>): Promise<Result> {
+    return this.#inTurn(async () => {
+      const connection = await this.#begun(text)
+      return execute(connection, this.#within(text))
+    })
+  }
+
+  /** The connection, once the transaction has begun and its earlier statements have ended. */
+  ready(): Promise<Connection> {
+    return this.#inTurn(() => this.#begun('BEGIN'))
+  }
+
+  /** Commits, and then does what has waited for it. */
+  async commit(): Promise<void> {
+    await this.#inTurn(async () => {
+      const connection = await this.#connection
+      this.#mustBeOpen('COMMIT')
+      this.state = 'ending'
+      try {
+        const result = await connection?.query('commit', [])
+        if (result?.command === 'ROLLBACK') throw TransactionFailedError()
+      } catch (error) {
+        this.state = 'rolledBack'
+        await takeBack(connection)
+        throw error
+      }
+      this.state = 'committed'
+      connection?.release()
+    })
+    const { deferred } = this.level
+    if (this.#outer?.state === 'open') for (const work of deferred) this.#outer.afterCommit(work)
+    else await transactions.run(undefined, () => doAll(deferred))
+  }
+
+  /** Rolls back, also while its work continues: statements that come later fail. */
+  async rollback(reason?: unknown): Promise<void> {
+    if (this.state !== 'open') return
+    this.state = 'rolledBack'
+    this.#reason = reason
+    await this.#inTurn(async () => takeBack(await this.#connection?.catch(() => undefined)))
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#tail.then(work)
+    this.#tail = result.catch(() => {})
+    return result
+  }
+
+  #mustBeOpen(what: string): void {
+    if (this.state === 'open') return
+    const state = this.state === 'rolledBack' ? 'rolled back' : 'committed'
+    const error = TransactionEndedError(`the statement "${what.slice(0, 100)}"`, state)
+    throw Object.assign(error, this.#reason !== undefined && { cause: this.#reason })
+  }
+
+  async #begun(text: string): Promise<Connection> {
+    this.#mustBeOpen(text)
+    this.#connection ??= this.#begin()
+    const connection = await this.#connection
+    // It may have been given up while it waited for a connection.
+    this.#mustBeOpen(text)
+    return connection
+  }
+
+  /** The statement as it may be executed within the transaction. */
+  #within(text: string): string {
+    const verb = ending.exec(text)?.[1]?.toLowerCase()
+    if (verb === undefined) return text
+    if (verb === 'commit' || verb === 'rollback') {
+      const savepoint = this.#savepoints.pop()
+      if (savepoint === undefined) throw TransactionStatementError(text.trim())
+      return verb === 'commit' ? `release savepoint ${savepoint}` : `rollback to savepoint ${savepoint}`
+    }
+    const savepoint = `framework_${++this.#count}`
+    this.#savepoints.push(savepoint)
+    return `savepoint ${savepoint}`
+  }
+}
+
+/** A connection that could not roll back is closed: the next caller must not find itself in this transaction. */
+async function takeBack(connection: Connection | undefined): Promise<void> {
+  await connection?.query('rollback', []).then(
+    () => connection.release(),
+    () => connection.release(true),
+  )
+}
+
+const query = (connection: Connection, text: string) => connection.query(text, [])
+
+/** Whether a transaction is running, as a whole or down to a savepoint: what the code in it belongs to. */
+export class Level implements RunningTransaction {
+  readonly transaction: Transaction
+  readonly deferred: (() => unknown)[] = []
+  readonly #parent: Level | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+  #outcome: 'released' | 'rolledBack' | undefined
+
+  constructor(transaction: Transaction, parent?: Level) {
+    this.transaction = transaction
+    this.#parent = parent
+  }
+
+  get state(): RunningTransaction['state'] {
+    return this.#outcome === 'rolledBack' ? 'rolledBack' : (this.#parent ?? this.transaction).state
+  }
+
+  afterCommit(work: () => unknown): void {
+    if (this.#outcome === 'released') this.#parent!.afterCommit(work)
+    else this.deferred.push(work)
+  }
+
+  /** Does work in a savepoint: its failure takes back only what it has done itself. One after the other, as savepoints are a stack. */
+  nested<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(() => new Level(this.transaction, this).#inSavepoint(work))
+    this.#turn = result.catch(() => {})
+    return result
+  }
+
+  async #inSavepoint<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+    const { transaction } = this
+    await transaction.run('begin', query)
+    try {
+      const result = await transactions.run(this, work)
+      await transaction.run('commit', query)
+      this.#outcome = 'released'
+      for (const one of this.deferred) this.#parent!.afterCommit(one)
+      return result
+    } catch (error) {
+      this.#outcome = 'rolledBack'
+      await transaction.run('rollback', query).catch(() => {})
+      throw error
+    }
+  }
+}
+
+/** Does all of it, in order; then throws the first failure. */
+async function doAll(works: readonly (() => unknown)[]): Promise<void> {
+  const failures: unknown[] = []
+  for (const work of works) await (async () => work())().catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
+}

@@ -1,0 +1,108 @@
+import { afterCommit, Server } from 'framework'
+import { describe, expect, test } from 'vitest'
+import { deferred } from '../../../plugins/shared/values/promises.ts'
+
+async function makeServer(setUp: (server: Server) => void = () => {}) {
+  const server = new Server({ plugins: { database: { url: 'sqlite::memory:' } } })
+  setUp(server as never)
+  await server.ready()
+  await server.services
+    .get('databases')
+    .client()
+    .query('create table books (id integer primary key, title text not null unique)')
+  return server
+}
+
+const titles = async (server: {
+  services: { get(name: 'databases'): { client(): { query(text: string): Promise<{ rows: unknown[] }> } } }
+}) => (await server.services.get('databases').client().query('select title from books order by id')).rows
+
+describe('SQLite', () => {
+  test('statements return rows, counts and ids', async () => {
+    await using server = await makeServer()
+    const database = server.services.get('database')
+    const inserted = await database.query('insert into books (title) values (?), (?)', ['Emma', 'Dune'])
+    expect(inserted).toMatchObject({ rows: [], count: 2, insertId: 2 })
+    expect(await database.query('select * from books where id = ?', [1])).toMatchObject({
+      rows: [{ id: 1, title: 'Emma' }],
+      count: 1,
+    })
+    expect((await database.query('update books set title = title')).count).toBe(2)
+    expect((await database.query('insert into books (title) values (?) returning id', [new Date(0)])).rows).toEqual([
+      { id: 3 },
+    ])
+  })
+
+  test('a route with a transaction commits what it has done, and rolls back a failure', async () => {
+    await using server = await makeServer((server) => {
+      server.post('/books/:title', { transaction: true }, async (req, res) => {
+        await req.database.query('insert into books (title) values (?)', [req.params.title])
+        if (req.params.title === 'refused') return res.status(409).json({})
+        if (req.params.title === 'thrown') throw new Error('no')
+        return res.created()
+      })
+    })
+    ;(await server.inject.post('/books/Emma')).assertStatus(201)
+    ;(await server.inject.post('/books/refused')).assertStatus(409)
+    ;(await server.inject.post('/books/thrown')).assertStatus(500)
+    expect(await titles(server as never)).toEqual([{ title: 'Emma' }])
+  })
+
+  test('requests take turns; a savepoint takes back only its own work', async () => {
+    const sent: string[] = []
+    await using server = await makeServer((server) => {
+      server.post('/books/:title', { transaction: true }, async (req, res) => {
+        const { title } = req.params
+        const { database } = req
+        await database.query('insert into books (title) values (?)', [title])
+        afterCommit(() => void sent.push(title))
+        await database
+          .transaction(async () => {
+            await database.query('insert into books (title) values (?)', [`${title} 2`])
+            afterCommit(() => void sent.push('never'))
+            throw new Error('taken back')
+          })
+          .catch(() => {})
+        await database.transaction(async () => {
+          await database.query('insert into books (title) values (?)', [`${title} 3`])
+          await database.transaction(async () => {
+            afterCommit(() => void sent.push(`${title} 3`))
+          })
+        })
+        return res.created()
+      })
+    })
+    const all = await Promise.all(['a', 'b', 'c'].map((title) => server.inject.post(`/books/${title}`)))
+    for (const res of all) res.assertStatus(201)
+    expect(((await titles(server as never)) as { title: string }[]).map(({ title }) => title).sort()).toEqual([
+      'a',
+      'a 3',
+      'b',
+      'b 3',
+      'c',
+      'c 3',
+    ])
+    expect(sent.sort()).toEqual(['a', 'a 3', 'b', 'b 3', 'c', 'c 3'])
+  })
+
+  test('code that outlives its savepoint is refused, as it would become part of the rest', async () => {
+    await using server = await makeServer()
+    const database = server.services.get('databases').client()
+    let late: Promise<unknown> | undefined
+    const insert = (title: string) => database.query('insert into books (title) values (?)', [title])
+    await database.transaction(async () => {
+      const release = deferred()
+      await database
+        .transaction(async () => {
+          await insert('taken back')
+          late = release.promise.then(() => insert('late'))
+          throw new Error('no')
+        })
+        .catch(() => {})
+      release.resolve()
+      await expect(late).rejects.toMatchObject({ code: 'TransactionEndedError' })
+      await insert('kept')
+    })
+    expect(await titles(server as never)).toEqual([{ title: 'kept' }])
+  })
+})

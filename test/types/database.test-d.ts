@@ -1,0 +1,40 @@
+import { type DatabaseClient, type LayerOf, type QueryResult, Server } from 'framework'
+import type { Equal, Expect } from './expect.ts'
+
+declare module 'framework' {
+  interface DatabaseLayers {
+    typed: { readonly isTyped: true }
+  }
+}
+
+export type Layers = [
+  Expect<Equal<LayerOf<'typed'>, { readonly isTyped: true }>>,
+  Expect<Equal<LayerOf<'another'>, DatabaseClient>>,
+]
+
+const server = new Server({
+  plugins: {
+    database: {
+      url: 'postgres://localhost/app',
+      pool: { max: 5 },
+      named: { typed: { url: 'sqlite::memory:', layer: () => ({ isTyped: true as const }) } },
+    },
+  },
+})
+
+const twice = 2
+server.get('/', { transaction: { isolation: 'serializable', readOnly: true, retry: twice } }, async (req) => {
+  const result = await req.database.query<{ id: number }>('select id from books where id = $1', [1])
+  const typed: QueryResult<{ id: number }> = result
+  return { id: typed.rows[0]?.id, isTyped: server.services.get('databases').get('typed').isTyped }
+})
+
+// @ts-expect-error there is no such level
+server.get('/level', { transaction: { isolation: 'snapshot' } }, () => ({}))
+// @ts-expect-error a misspelt member
+server.get('/misspelt', { transaction: { retries: 2 } }, () => ({}))
+const untyped = () => ({ isTyped: false })
+// @ts-expect-error the layer is not that of the merged type
+new Server({ plugins: { database: { named: { typed: { url: 'sqlite::memory:', layer: untyped } } } } })
+// @ts-expect-error a named database needs an address
+new Server({ plugins: { database: { named: { other: {} } } } })
