@@ -5,7 +5,6 @@ import type { AnyCheck } from 'framework/kernel'
 import * as kernelDoor from 'framework/kernel'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { applicationChecks } from '../cli/doctor/application.ts'
-import { imageChecks } from '../cli/doctor/image.ts'
 import { packageChecks } from '../cli/doctor/packages.ts'
 import { repositoryChecks } from '../cli/doctor/repository.ts'
 import { statuses } from '../kernel/http/response/statuses.ts'
@@ -90,7 +89,7 @@ test('docs/doctor.md has every check with its level and whether it is for produc
   const page = read('docs/doctor.md').text
   const rows = [...page.matchAll(/^\| `([\w.-]+)` \| (error|warning|hint) \| (yes|no) \|/gm)].map(([, ...row]) => row)
   const row = (code?: string, level?: string, production?: unknown) => [code, level, production ? 'yes' : 'no']
-  const ofProject = [...applicationChecks, ...imageChecks, ...packageChecks, ...repositoryChecks].map((one) =>
+  const ofProject = [...applicationChecks, ...packageChecks, ...repositoryChecks].map((one) =>
     row(one.code, one.level, one.production),
   )
   // The findings of the command itself are found in its source.

@@ -4,7 +4,6 @@ import { PeerMissingError } from '../../plugins/shared/environment/optional-pack
 import { CommandFailure } from '../failure.ts'
 import { printable } from '../printable.ts'
 import { applicationChecks } from './application.ts'
-import { imageChecks } from './image.ts'
 import { packageChecks } from './packages.ts'
 import { repositoryChecks } from './repository.ts'
 import type { ProjectView, Reported } from './view.ts'
@@ -37,7 +36,7 @@ export class Examination {
 
   /** Runs the checks of the project; they are synchronous. */
   lookAtProject(view: ProjectView): void {
-    for (const check of [...packageChecks, ...repositoryChecks, ...imageChecks, ...applicationChecks]) {
+    for (const check of [...packageChecks, ...repositoryChecks, ...applicationChecks]) {
       this.#codes.add(check.code)
       if (!applies(check, view)) continue
       try {
