@@ -74,21 +74,16 @@ export class Session {
     this.#given.delete(message)
   }
 
-  /** Puts unhandled messages back for the next client of this name. */
-  #takeBack(): void {
-    const until = Number.POSITIVE_INFINITY
-    const again = [...this.#given].map((message) => ({
-      message: { ...message, details: { ...message.details, duplicate: true } },
-      until,
-    }))
-    this.#given.clear()
-    this.#waiting.unshift(...again)
-  }
-
   disconnect(client: Client): void {
     if (this.#client !== client) return
     this.#client = undefined
-    this.#takeBack()
+    // Unhandled messages wait for the next client of this name.
+    const again = Array.from(this.#given, (message) => ({
+      message: { ...message, details: { ...message.details, duplicate: true } },
+      until: Number.POSITIVE_INFINITY,
+    }))
+    this.#given.clear()
+    this.#waiting.unshift(...again)
     this.#endsAt = clock.monotonic() + seconds(this.#hello.expiry)
   }
 

@@ -23,13 +23,10 @@ function placeOf({ url, host, port, address }: MqttSettings, server: object | un
   return server === undefined || server === first ? ofProcess : server
 }
 
-/** MQTT 5 section 3.1.2.11.2: for ever. */
-const forEver = 0xffff_ffff
-
 function helloOf(settings: MqttSettings): Hello {
   const { clientId = `framework-${++clients}`, clean, sessionExpiryInterval, will } = settings
-  const expiry = sessionExpiryInterval ?? (clean ? 0 : forEver)
-  return { clientId, clean, expiry: expiry === forEver ? Number.POSITIVE_INFINITY : expiry, will: willOf(will) }
+  const expiry = sessionExpiryInterval ?? (clean ? 0 : Number.POSITIVE_INFINITY)
+  return { clientId, clean, expiry, will: willOf(will) }
 }
 
 function willOf(will: MqttWill | undefined): Hello['will'] {
