@@ -24,14 +24,12 @@ import {
 import { type ErrorFormat, errorFormat } from './plugins/shared/failures/format.ts'
 import { type ExposeErrorDetails, setExposure } from './plugins/shared/failures/formatted-failures.ts'
 import { announceMembers } from './plugins/shared/failures/missing-members.ts'
-import { knowMediaTypes } from './plugins/shared/http/media-types.ts'
 import { option } from './plugins/shared/options/index.ts'
 import { knowWork } from './plugins/shared/work/kind.ts'
 import { type MockMethods, MockServer, mockMethods } from './plugins/testing/plugin.ts'
 import type { ValidationErrorHandler } from './plugins/validation/index.ts'
 
 announceMembers(members.request, members.response)
-knowMediaTypes()
 for (const { plugin } of Object.values(catalog)) knowWork(plugin)
 
 /** Options of a server: those of the kernel, its plugins, and the form of its error bodies. */

@@ -35,7 +35,7 @@ export {
 } from './shared/files/regular-file.ts'
 export { personalState, watchPersonal } from './shared/http/client-specific.ts'
 export { connectionHeaders } from './shared/http/connection-headers.ts'
-export { extendMediaTypes, type MediaTypeLibrary, mediaType, mediaTypeOfFile } from './shared/http/media-types.ts'
+export { mediaType, mediaTypeOfFile } from './shared/http/media-types.ts'
 export { parseQuery } from './shared/http/query.ts'
 export { RouteValue } from './shared/http/route-value.ts'
 export { applicationLogger, lineLogger } from './shared/logging/logger.ts'

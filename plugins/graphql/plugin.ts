@@ -2,7 +2,6 @@ import { defineErrors, definePlugin } from '../../kernel/index.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { GraphqlOperationTrace, GraphqlResolverTrace } from './execution/trace-events.ts'
-import { getDoc, postDoc } from './http/apidoc.ts'
 import { graphqlOptions } from './options.ts'
 import { GraphqlService } from './service.ts'
 
@@ -74,8 +73,8 @@ export const graphql = definePlugin({
       socket: { protocols: [sockets.subProtocol], slowReaders: 'wait' as const },
     }
     const { get, post } = handlersOf({ engine, csrfPrevention, context, page: page?.answer })
-    ctx.get('/graphql', { apidoc: getDoc, ...settings.route, ...websocket }, get)
-    ctx.post('/graphql', { apidoc: postDoc, ...settings.route }, post)
+    ctx.get('/graphql', { apidoc: false, ...settings.route, ...websocket }, get)
+    ctx.post('/graphql', { apidoc: false, ...settings.route }, post)
     announcePage(ctx.server, page === undefined ? 'GraphQL' : 'GraphiQL', `${ctx.prefix}/graphql`)
     if (page !== undefined) ctx.get('/graphql/assets/:file', { apidoc: false, log: false }, page.asset)
   },

@@ -3,13 +3,12 @@ import Negotiator from 'negotiator'
 import type { Request, Response } from '../../kernel/index.ts'
 import type { RegularFile } from '../shared/files/regular-file.ts'
 import { sendOpenFile } from '../shared/http/file-response.ts'
-import { knowMediaTypes, mediaTypeOfFile } from '../shared/http/media-types.ts'
+import { mediaTypeOfFile } from '../shared/http/media-types.ts'
 import { fileValidators } from '../shared/http/validators.ts'
 import { openFile } from './find.ts'
 import type { StaticSettings } from './options.ts'
 
 // A bare kernel has no server that has already done this.
-knowMediaTypes()
 
 const endings = { br: '.br', gzip: '.gz' } as const
 type Encoding = keyof typeof endings

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defineErrors, type Middleware, nearest, type Request, type Response } from '../../kernel/index.ts'
 import { type Check, checkOf, isSchema, type Mode } from '../shared/schema/check.ts'
+import { definitionKeywords, listKeywords, mapKeywords, schemaKeywords } from '../shared/schema/keywords.ts'
 import { checkSendable, foreignTypeError } from '../shared/schema/sendable.ts'
 import { messageOf } from '../shared/values/safely.ts'
 import { inputMiddleware, stepOf } from './input.ts'
@@ -23,20 +24,9 @@ const { SchemaError, SchemaIdError } = defineErrors({
 
 /** Keywords that people write by hand, and misspell. */
 const keywords = [
-  ...['type', 'properties', 'required', 'additionalProperties', 'patternProperties', 'items', 'enum', 'const'],
+  ...[...schemaKeywords, ...mapKeywords, ...listKeywords, ...definitionKeywords],
+  ...['type', 'required', 'enum', 'const', 'description', 'nullable', 'examples', 'multipleOf', 'title', 'default'],
   ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'pattern', 'format'],
-  ...[
-    'allOf',
-    'anyOf',
-    'oneOf',
-    'description',
-    'definitions',
-    'nullable',
-    'examples',
-    'multipleOf',
-    'title',
-    'default',
-  ],
 ]
 
 /** Ajv's message about an unknown keyword, in the terms of the schema's author. */

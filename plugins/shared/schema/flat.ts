@@ -59,8 +59,8 @@ export function schemasOf(root: Node): ReadonlySet<Node> {
 /** Whether a reference is to a schema that the validator itself knows. */
 const isMetaSchema = (ref: string) => /^https?:\/\/json-schema\.org\/draft/.test(ref)
 
-const references: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
-const anchors: ReadonlySet<string> = new Set(['$anchor', '$dynamicAnchor', '$recursiveAnchor'])
+/** References whose target depends on the value's way there. No library writes them. */
+const dynamic: ReadonlySet<string> = new Set(['$dynamicRef', '$recursiveRef', '$dynamicAnchor', '$recursiveAnchor'])
 
 /** A place that is being copied. */
 interface Copy {
@@ -103,19 +103,15 @@ class Flattening {
 
   #fill(copy: Copy): void {
     const { place, isLower, json } = copy
-    const more: Json[] = []
     for (const [keyword, value] of Object.entries(place.node)) {
       if (definitionKeywords.has(keyword) && isObject(value)) continue
-      if (anchors.has(keyword) && value !== undefined) continue
-      if (keyword === '$id' && typeof value === 'string') json[formerId] = value
-      else if (references.has(keyword) && typeof value === 'string') {
-        const reference = this.#reference(copy, keyword, value)
-        if ('$ref' in json || lostReference in json) more.push(reference)
-        else Object.assign(json, reference)
-      } else put(json, keyword, this.#value(copy, keyword, value))
+      if (keyword === '$anchor' && value !== undefined) continue
+      if (dynamic.has(keyword) && value !== undefined) {
+        this.#problem ??= `${keyword} is not supported. Use $ref`
+      } else if (keyword === '$id' && typeof value === 'string') json[formerId] = value
+      else if (keyword === '$ref' && typeof value === 'string') Object.assign(json, this.#reference(copy, value))
+      else put(json, keyword, this.#value(copy, keyword, value))
     }
-    // A second reference also applies.
-    if (more.length > 0) json.allOf = [...(Array.isArray(json.allOf) ? json.allOf : []), ...more]
     if (isLower) lowerNames(json)
   }
 
@@ -126,14 +122,14 @@ class Flattening {
     if (keyword !== 'discriminator' || !isObject(value) || !isObject(value.mapping))
       return changeSchemas(keyword, value, inside)
     const mapping = mapMembers(value.mapping, (ref) => {
-      const target = typeof ref === 'string' ? this.#find(place, '$ref', ref) : undefined
+      const target = typeof ref === 'string' ? this.#find(place, ref) : undefined
       return target === undefined || typeof target === 'string' ? ref : this.#write(target, String(ref), false)
     })
     return { ...value, mapping }
   }
 
-  #reference({ place, isLower }: Copy, keyword: string, ref: string): Json {
-    const target = this.#find(place, keyword, ref)
+  #reference({ place, isLower }: Copy, ref: string): Json {
+    const target = this.#find(place, ref)
     if (target !== undefined && typeof target !== 'string') {
       // Code that fills in defaults looks for them where a member is named.
       const fallback = typeof target === 'boolean' || 'default' in place.node ? undefined : this.#defaultOf(target)
@@ -148,16 +144,14 @@ class Flattening {
     let place: Target | string | undefined = start
     for (let hops = 0; typeof place === 'object' && hops < 20; hops++) {
       if (place.node.default !== undefined) return place.node.default
-      place = typeof place.node.$ref === 'string' ? this.#find(place, '$ref', place.node.$ref) : undefined
+      place = typeof place.node.$ref === 'string' ? this.#find(place, place.node.$ref) : undefined
     }
     return undefined
   }
 
   /** The target of a reference; a string explains why there is no definite one. */
-  #find(place: Place, keyword: string, ref: string): Target | string | undefined {
+  #find(place: Place, ref: string): Target | string | undefined {
     try {
-      if (keyword === '$dynamicRef') return this.#places.resolveDynamic(ref, place)
-      if (keyword === '$recursiveRef') return this.#places.resolveRecursive(ref, place)
       return this.#places.resolve(ref, place)
     } catch (error) {
       return (error as Error).message

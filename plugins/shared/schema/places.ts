@@ -26,7 +26,6 @@ interface Resource {
   readonly root: Node
   readonly address: string
   readonly anchors: Map<string, Place[]>
-  readonly dynamicAnchors: Map<string, Place[]>
 }
 
 /** The names in one part of a schema, which take precedence over those around it. */
@@ -69,8 +68,6 @@ function addressed(node: Node) {
  */
 export class Places {
   readonly root: Place
-  readonly #dynamic = new Map<string, Place[]>()
-  readonly #recursive: Place[] = []
   readonly #named = new Map<string, Place[]>()
 
   constructor(root: Node) {
@@ -96,11 +93,8 @@ export class Places {
     const base = around?.resource.address ?? ''
     const isResource = hasAddress(node) || around === undefined
     const address = hasAddress(node) ? addressOf(node.$id, base) : ''
-    const resource = isResource
-      ? { root: node, address, anchors: new Map(), dynamicAnchors: new Map() }
-      : around.resource
+    const resource = isResource ? { root: node, address, anchors: new Map() } : around.resource
     const scope = new Scope(node, around, resource)
-    if (isResource && node.$recursiveAnchor === true) this.#recursive.push(scope.place)
     if (hasAddress(node)) {
       scope.names.set(resource.address, scope.place)
       add(this.#named, resource.address, scope.place)
@@ -116,16 +110,11 @@ export class Places {
     for (let place = open.pop(); place !== undefined; place = open.pop()) {
       if (seen.size === seen.add(place).size) continue
       const { node, scope } = place
-      const { anchors, dynamicAnchors } = scope.resource
-      const { $id, $anchor, $dynamicAnchor } = node
+      const { anchors } = scope.resource
+      const { $id, $anchor } = node
       // Until draft-07, an anchor was an `$id` of this form.
       if (typeof $id === 'string' && $id.startsWith('#')) add(anchors, $id.slice(1), place)
       if (typeof $anchor === 'string') add(anchors, $anchor, place)
-      if (typeof $dynamicAnchor === 'string') {
-        add(anchors, $dynamicAnchor, place)
-        add(dynamicAnchors, $dynamicAnchor, place)
-        add(this.#dynamic, $dynamicAnchor, place)
-      }
       for (const keyword of definitionKeywords) {
         if (!isObject(node[keyword])) continue
         for (const one of Object.values(node[keyword])) if (isObject(one)) open.push(this.within(one, scope))
@@ -147,25 +136,6 @@ export class Places {
     if (home === undefined || fragment === '' || fragment === '/') return home
     if (fragment.startsWith('/')) return this.#byPointer(home, fragment)
     return only(home.scope.resource.anchors.get(fragment), ref)
-  }
-
-  /**
-   * The same for a `$dynamicRef`. The anchor of the outermost schema on the way there applies, which is that of the
-   * root if it has one.
-   */
-  resolveDynamic(ref: string, place: Place): Target | undefined {
-    const target = this.resolve(ref, place)
-    const anchor = ref.slice(ref.indexOf('#') + 1)
-    if (typeof target === 'boolean' || (target !== undefined && target.node.$dynamicAnchor !== anchor)) return target
-    return only(this.root.scope.resource.dynamicAnchors.get(anchor) ?? this.#dynamic.get(anchor), ref)
-  }
-
-  /** The same for a `$recursiveRef`, its predecessor in 2019-09. */
-  resolveRecursive(ref: string, place: Place): Target | undefined {
-    const target = this.resolve(ref, place)
-    if (target === undefined || typeof target === 'boolean' || target.node.$recursiveAnchor !== true) return target
-    if (this.root.node.$recursiveAnchor === true) return this.root
-    return only(this.#recursive, ref)
   }
 
   #byAddress(text: string, from: Scope): Place | undefined {

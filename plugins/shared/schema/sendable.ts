@@ -2,8 +2,7 @@ import { defineErrors } from '../../../kernel/support/errors.ts'
 import { safely } from '../values/safely.ts'
 import { selfDescription } from './self-description.ts'
 import { foreignType, unsendable, viewOfJson } from './sendable/json.ts'
-import { isValibot, viewOfValibot } from './sendable/valibot.ts'
-import { anything, type Lazy, notInJson, type View } from './sendable/view.ts'
+import { anything, type Lazy, notInJson, notText, type View } from './sendable/view.ts'
 import { isZod, viewOfZod } from './sendable/zod.ts'
 import { isStandardSchema } from './standard.ts'
 
@@ -76,23 +75,42 @@ const use = ({ remedy }: Fault) => `Use ${remedy}`
 /** The valid values of a schema of any kind. */
 function viewOf(schema: object): View {
   if (isZod(schema)) return viewOfZod(schema)
-  if (isValibot(schema)) return viewOfValibot(schema)
   if (!isStandardSchema(schema)) return viewOfJson(schema)
   // The schema has no description.
   return safely(() => viewOfJson(selfDescription(schema, 'input', marked)), anything)
 }
 
-/** The names of the kinds that ArkType reports for parts without a form in JSON. */
-const names: { readonly [code: string]: string } = { date: 'a date', proto: 'an instance of a class' }
+const byTransform = (to: string) => `v.pipe(v.string(), v.transform(${to}))`
+const parsed = 'a type that is parsed from a string, such as "string.date.parse"'
+
+/** The parts that other libraries describe without their values: those of ArkType by code, those of Valibot by type. */
+const kinds: { readonly [vendor: string]: { readonly [kind: string]: View } } = {
+  arktype: { date: notInJson('a date', parsed), proto: notInJson('an instance of a class', parsed) },
+  valibot: {
+    number: notText('a number', `${byTransform('Number')} with v.number() after it`),
+    boolean: notText('a boolean', `v.pipe(v.picklist(['true', 'false']), v.transform((text) => text === 'true'))`),
+    bigint: notInJson('a bigint', byTransform('BigInt')),
+    date: notInJson('a date', `v.pipe(v.string(), v.isoTimestamp(), v.transform((text) => new Date(text)))`),
+    map: notInJson('a Map', 'v.record()'),
+    set: notInJson('a Set', 'v.array()'),
+  },
+}
+
+function mark(vendor: 'arktype' | 'valibot', kind: string): object | undefined {
+  return Object.hasOwn(kinds[vendor]!, kind) ? { [unsendable]: kinds[vendor]![kind] } : undefined
+}
+
 const marked = {
   arktype: {
-    fallback: ({ code, base }: { readonly code: string; readonly base: object }) =>
-      Object.hasOwn(names, code)
-        ? {
-            ...base,
-            [unsendable]: notInJson(names[code]!, 'a type that is parsed from a string, such as "string.date.parse"'),
-          }
-        : base,
+    fallback: ({ code, base }: { readonly code: string; readonly base: object }) => ({
+      ...base,
+      ...mark('arktype', code),
+    }),
+  },
+  valibot: {
+    errorMode: 'ignore',
+    overrideSchema: ({ valibotSchema }: { readonly valibotSchema: { readonly type: string } }) =>
+      'fallback' in valibotSchema ? {} : mark('valibot', valibotSchema.type),
   },
 }
 

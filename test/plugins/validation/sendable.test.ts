@@ -76,11 +76,11 @@ describe('a member that cannot be sent fails the boot', () => {
     ],
     ['a list of numbers of Zod', 'query', z.object({ a: z.array(z.number()) }), 'it is a list whose item is a number'],
     ['a literal that is not text', 'query', z.object({ a: z.literal([1, 2]) }), 'it is a number'],
-    ['of Valibot', 'query', v.object({ a: v.optional(v.object({})) }), 'it is an object'],
+    ['of Valibot', 'query', toStandardJsonSchema(v.object({ a: v.optional(v.object({})) })), 'it is an object'],
     [
       'a number of Valibot',
       'query',
-      v.object({ a: v.number() }),
+      toStandardJsonSchema(v.object({ a: v.number() })),
       'it is a number, and a query holds text. Use v.pipe(v.string(), v.transform(Number)) with v.number() after it',
     ],
     ['of Valibot, wrapped', 'query', toStandardJsonSchema(v.object({ a: v.object({}) })), 'it is an object'],
@@ -113,7 +113,7 @@ describe('a member that cannot be sent fails the boot', () => {
     ],
     [
       'of Valibot',
-      v.object({ a: v.date() }),
+      toStandardJsonSchema(v.object({ a: v.date() })),
       'Use v.pipe(v.string(), v.isoTimestamp(), v.transform((text) => new Date(text)))',
     ],
     [
@@ -248,15 +248,16 @@ describe('schemas that can be sent boot', () => {
     [
       'what Valibot parses from text',
       'query',
-      v.object({
-        a: v.pipe(v.string(), v.transform(Number), v.number()),
-        b: v.fallback(v.number(), 1),
-        c: v.optional(v.picklist(['x'])),
-        d: v.array(v.string()),
-        e: v.union([v.object({}), v.string()]),
-        f: v.lazy(() => v.number()),
-        g: v.instance(Date),
-      }),
+      toStandardJsonSchema(
+        v.object({
+          a: v.pipe(v.string(), v.transform(Number), v.number()),
+          b: v.fallback(v.number(), 1),
+          c: v.optional(v.picklist(['x'])),
+          d: v.array(v.string()),
+          e: v.union([v.object({}), v.string()]),
+          g: v.instance(Date),
+        }),
+      ),
     ],
     [
       'what ArkType parses from text',
@@ -307,17 +308,19 @@ describe('schemas that can be sent boot', () => {
     [
       'dates of Valibot from text',
       'body',
-      v.object({
-        a: v.pipe(
-          v.string(),
-          v.isoTimestamp(),
-          v.transform((text) => new Date(text)),
-          v.date(),
-        ),
-        b: v.optional(v.date()),
-        c: v.nullable(v.date()),
-        d: v.union([v.string(), v.date()]),
-      }),
+      toStandardJsonSchema(
+        v.object({
+          a: v.pipe(
+            v.string(),
+            v.isoTimestamp(),
+            v.transform((text) => new Date(text)),
+            v.date(),
+          ),
+          b: v.optional(v.date()),
+          c: v.nullable(v.date()),
+          d: v.union([v.string(), v.date()]),
+        }),
+      ),
     ],
     ['dates of ArkType from text', 'body', type({ a: 'string.date.parse', 'b?': 'Date', c: 'Date | string' })],
     [

@@ -117,7 +117,7 @@ class Bounds {
     const { _, Name } = this.#generating
     const max = this.#maxErrors
     const list = new Name('vErrors')
-    this.#change(['$ref', '$dynamicRef', '$recursiveRef'], (generate) => (cxt, type) => {
+    this.#change(['$ref'], (generate) => (cxt, type) => {
       const { gen, it } = cxt
       const size = sizeOf(targetOf(cxt.schema, it.schemaEnv.root.schema))
       this.#charge(cxt, _`${25 + (size >> 2)}`)
