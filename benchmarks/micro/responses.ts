@@ -58,7 +58,7 @@ const subjects: { group: string; schema: object; value: unknown }[] = [
  */
 export async function responsesCases(built: Built): Promise<MicroCase[]> {
   const { Responses } = await built.responses()
-  const service = new Responses({ coerce: false })
+  const service = new Responses()
   return subjects.flatMap(({ group, schema, value }) => {
     const alone = build(schema as Parameters<typeof build>[0])
     const shaped = service.compile({ 200: schema }, { route: group })

@@ -49,7 +49,6 @@ export const graphql = definePlugin({
   dependencies: ['json'],
   options: graphqlOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
-  inspector: async () => (await import('./inspector.ts')).panels,
   work,
   provide: () => ({ graphql: new GraphqlService() }),
   async setup(ctx, settings) {

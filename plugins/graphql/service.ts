@@ -73,11 +73,6 @@ export class GraphqlService {
     return this.#built.schema
   }
 
-  /** The schema, if a request has already built it: merely looking must not prevent others from adding to it. @internal */
-  get built(): ReadySchema | undefined {
-    return this.#built !== undefined && 'schema' in this.#built ? this.#built.schema : undefined
-  }
-
   /** Receives the function that builds the schema, during boot. @internal */
   supply(build: BuildSchema): void {
     this.#build = build

@@ -1,7 +1,7 @@
 import { flattened, schemasOf, targetOf } from '../shared/schema/flat.ts'
 import { isObject, type Node, schemasWithin } from '../shared/schema/keywords.ts'
 import { memberTest } from '../shared/schema/same.ts'
-import { type Strictness, scalarsFor } from './scalars.ts'
+import { scalars } from './scalars.ts'
 import { helpers, type Shape, scalarTypes } from './writer-helpers.ts'
 
 const objectKeywords = ['properties', 'required', 'additionalProperties', 'patternProperties']
@@ -271,13 +271,13 @@ function branchingOf(root: Node): ReadonlySet<unknown> {
   return branching
 }
 
-function write(schema: object, strictness: Strictness, entryOf: (writer: Writer, root: Node) => string): unknown {
+function write(schema: object, entryOf: (writer: Writer, root: Node) => string): unknown {
   const { schema: root, problem } = flattened(schema)
   if (problem !== undefined) throw new TypeError(problem)
   const writer = new Writer(root)
   const entry = entryOf(writer, root)
   const source = `"use strict";const {${Object.keys(helpers).join()}}=h;${writer.source};return ${entry}`
-  return new Function('h', 'c', 's', source)(helpers, writer.constants, scalarsFor(strictness))
+  return new Function('h', 'c', 's', source)(helpers, writer.constants, scalars)
 }
 
 /**
@@ -285,14 +285,14 @@ function write(schema: object, strictness: Strictness, entryOf: (writer: Writer,
  *
  * @throws for a reference that cannot be resolved and a type that does not exist.
  */
-export function compileShape(schema: object, strictness: Strictness): Shape {
-  return write(schema, strictness, (writer, root) => writer.name(root)) as Shape
+export function compileShape(schema: object): Shape {
+  return write(schema, (writer, root) => writer.name(root)) as Shape
 }
 
 /** The same for every schema within the flat form of a schema. */
-export function compileShapes(schema: object, strictness: Strictness): ReadonlyMap<unknown, Shape> {
+export function compileShapes(schema: object): ReadonlyMap<unknown, Shape> {
   let nodes: unknown[] = []
-  const list = write(schema, strictness, (writer, root) => {
+  const list = write(schema, (writer, root) => {
     nodes = [...schemasOf(root), true, false]
     return `[${nodes.map((node) => writer.name(node)).join()}]`
   }) as Shape[]

@@ -2,7 +2,6 @@ import type { Response, RouteResponse } from '../../kernel/index.ts'
 import type { Responses } from './service.ts'
 import type { AnyBodyArguments, ResponseStatus, ReturnsOf, TypedShorthands, WithStatus } from './types.ts'
 
-export type { ResponsesOptions } from './options.ts'
 export { responses } from './plugin.ts'
 export type { CompileOptions, ResponseSchemas, Responses } from './service.ts'
 

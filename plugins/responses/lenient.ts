@@ -3,10 +3,8 @@ import { isObject, type Node } from '../shared/schema/keywords.ts'
 import { madeIn } from '../shared/values/memoize.ts'
 import { compileShapes, itemsOf, referred, typesOf } from './checked-copy.ts'
 import { Mismatch, once, remembering } from './mismatch.ts'
-import { plain, type Strictness, scalarsFor } from './scalars.ts'
+import { plain, scalars } from './scalars.ts'
 import { helpers, type Shape, scalarTypes } from './writer-helpers.ts'
-
-type Scalars = ReturnType<typeof scalarsFor>
 
 /**
  * The part of a mismatching value that may be sent: a scalar. It has no members, so none of them is outside the
@@ -25,15 +23,13 @@ function scalarOf(value: unknown): unknown {
  */
 export class LenientShape {
   readonly #root: Node
-  readonly #scalars: Scalars
   readonly #strict: ReadonlyMap<unknown, Shape>
   readonly #pickers = new Map<unknown, Shape>()
 
-  constructor(schema: object, strictness: Strictness) {
+  constructor(schema: object) {
     this.#root = flattened(schema).schema
-    this.#scalars = scalarsFor(strictness)
     // Each level is checked strictly before members are picked from it: without a cache, all levels below would be checked repeatedly.
-    this.#strict = new Map([...compileShapes(schema, strictness)].map(([node, shape]) => [node, once(shape)]))
+    this.#strict = new Map([...compileShapes(schema)].map(([node, shape]) => [node, once(shape)]))
   }
 
   pick(value: unknown): unknown {
@@ -92,10 +88,10 @@ export class LenientShape {
     const name = typeOf(given)
     if (name === 'object' && types.includes('object')) return this.#object(node, given as Record<string, unknown>)
     if (name === 'array' && types.includes('array')) return this.#array(node, given as unknown[])
-    const scalar = types.find((type) => scalarTypes.has(type)) as keyof Scalars | undefined
+    const scalar = types.find((type) => scalarTypes.has(type)) as keyof typeof scalars | undefined
     if (scalar === undefined) return scalarOf(given)
     try {
-      return this.#scalars[scalar](value, typeof node.format === 'string' ? node.format : undefined)
+      return scalars[scalar](value, typeof node.format === 'string' ? node.format : undefined)
     } catch (error) {
       if (error instanceof Mismatch) return scalarOf(given)
       throw error

@@ -1,13 +1,4 @@
 import type { OptionPlace } from '../../kernel/index.ts'
-import { option } from '../shared/options/index.ts'
-
-/** Options of the response schemas. */
-export interface ResponsesOptions {
-  /** Whether to convert numbers to strings and strings to numbers where the schema requires it, instead of a 500. Default false. */
-  coerce?: boolean
-}
-
-export const responsesOptions = option.shape({ coerce: option.flag().default(false) }).typed<ResponsesOptions>()
 
 /** The schemas of a route, unchanged, if their keys are statuses: the types of `res.ok()` and the others depend on these alone. */
 export function responsesOfRoute(

@@ -1,5 +1,5 @@
 import { definePlugin } from '../../kernel/index.ts'
-import { responsesOfRoute, responsesOptions } from './options.ts'
+import { responsesOfRoute } from './options.ts'
 import { Responses } from './service.ts'
 
 /**
@@ -16,9 +16,8 @@ import { Responses } from './service.ts'
  */
 export const responses = definePlugin({
   name: 'responses',
-  options: responsesOptions,
   routeOptions: { responses: responsesOfRoute },
-  provide: (settings) => ({ responses: new Responses(settings) }),
+  provide: () => ({ responses: new Responses() }),
   setup(ctx) {
     const service = ctx.services.get('responses')
     service.claimWith((schema, route, part) => ctx.services.find('validation')?.claim(schema, route, part))

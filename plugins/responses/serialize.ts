@@ -6,7 +6,6 @@ import { messageOf, orFail, safely } from '../shared/values/safely.ts'
 import { compileShape } from './checked-copy.ts'
 import { LenientShape } from './lenient.ts'
 import { Mismatch } from './mismatch.ts'
-import type { Strictness } from './scalars.ts'
 import { type Write, writerOf } from './writer.ts'
 import { helpers, type Shape } from './writer-helpers.ts'
 
@@ -30,13 +29,13 @@ interface Compiled {
 }
 
 // A schema is compiled once per process.
-const compiled = [new WeakMap<object, Compiled>(), new WeakMap<object, Compiled>()] as const
+const compiled = new WeakMap<object, Compiled>()
 
-function compile(schema: object, strictness: Strictness): Compiled {
-  return madeIn(compiled[strictness.coerce ? 1 : 0], schema, () =>
+function compile(schema: object): Compiled {
+  return madeIn(compiled, schema, () =>
     isStandardSchema(schema)
       ? { shape: shapeOfValidator(schema), write: JSON.stringify }
-      : { shape: compileShape(schema, strictness), write: writerOf(schema) },
+      : { shape: compileShape(schema), write: writerOf(schema) },
   )
 }
 
@@ -51,11 +50,10 @@ export function serializerOf(
   schema: object,
   route: string,
   key: string,
-  strictness: Strictness,
   onMismatch?: (error: Error) => void,
 ): Serializer {
   const { shape, write } = orFail(
-    () => compile(schema, strictness),
+    () => compile(schema),
     (why) => ResponseSchemaError(route, key, why),
   )
   const strict: Serializer = (payload, status) => {
@@ -68,26 +66,20 @@ export function serializerOf(
     if (text === undefined) throw ResponseMismatchError(route, status, `it is a ${typeof payload}`, nothingSent)
     return text
   }
-  return onMismatch === undefined ? strict : lenient(schema, route, strictness, strict, onMismatch)
+  return onMismatch === undefined ? strict : lenient(schema, route, strict, onMismatch)
 }
 
 const nothingSent = 'It was not sent'
 
 const reasonOf = (error: unknown) => (error instanceof Mismatch ? error.message : messageOf(error))
 
-function pickerOf(schema: object, strictness: Strictness): Shape {
+function pickerOf(schema: object): Shape {
   if (isStandardSchema(schema)) return (payload) => pickByValidator(schema, payload)
-  const shape = new LenientShape(schema, strictness)
+  const shape = new LenientShape(schema)
   return (payload) => shape.pick(payload)
 }
 
-function lenient(
-  schema: object,
-  route: string,
-  strictness: Strictness,
-  strict: Serializer,
-  onMismatch: (error: Error) => void,
-): Serializer {
+function lenient(schema: object, route: string, strict: Serializer, onMismatch: (error: Error) => void): Serializer {
   // Made for the first mismatching response: most routes never have one.
   let pick: Shape | undefined
   return (payload, status) => {
@@ -96,7 +88,7 @@ function lenient(
     } catch (error) {
       const { cause } = error as Error
       if (!(cause instanceof Mismatch)) throw error
-      pick ??= pickerOf(schema, strictness)
+      pick ??= pickerOf(schema)
       const picked = pick
       // Where a getter has thrown, or there is a cycle, the value cannot be written.
       const text: string | undefined = safely(() => JSON.stringify(picked(payload)))

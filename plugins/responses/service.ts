@@ -1,6 +1,5 @@
 import { isFailureBody, refuseEmptied, toJson } from '../../kernel/index.ts'
 import { isSchema } from '../shared/schema/check.ts'
-import type { Strictness } from './scalars.ts'
 import { ResponseSchemaError, type Serializer, serializerOf } from './serialize.ts'
 
 /** Schemas of responses by status (`200`), by class of statuses (`2xx`), and for all others (`default`). */
@@ -24,12 +23,7 @@ type Claim = (schema: object, route: string, part: string) => void
 
 /** Serialisers made from response schemas, for plugins and decorators. */
 export class Responses {
-  readonly #strictness: Strictness
   #claim: Claim | undefined
-
-  constructor(strictness: Strictness) {
-    this.#strictness = strictness
-  }
 
   /** @internal */
   claimWith(claim: Claim): void {
@@ -58,7 +52,7 @@ export class Responses {
     for (const [key, schema] of Object.entries(schemas)) {
       if (!isSchema(schema)) throw ResponseSchemaError(route, key, 'a schema is an object')
       this.#claim?.(schema, route, `responses[${key}]`)
-      const serializer = serializerOf(schema, route, key, this.#strictness, onMismatch)
+      const serializer = serializerOf(schema, route, key, onMismatch)
       const status = Number(key)
       if (Number.isInteger(status) && status >= 200 && status <= 599) exact.set(status, serializer)
       else if (/^[2-5]xx$/i.test(key)) classes.set(Number(key[0]), serializer)

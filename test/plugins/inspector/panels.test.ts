@@ -67,26 +67,6 @@ test('rate limits show what they count', async () => {
   ])
 })
 
-test('GraphQL shows its fields, and does not build the schema by that', async () => {
-  const typeDefs = 'type Query { book(id: ID!): String @deprecated(reason: "old") } type Mutation { add: Int! }'
-  const { server } = makeServer(true, { graphql: { schema: { typeDefs } } })
-  const { rows } = await panelsOf(server)
-  expect((await rows('GraphQL fields'))[0]!.cells).toEqual(['The schema is built at the first request.'])
-  const { graphql } = server as unknown as { graphql: { addTypeDef(typeDefs: string): void } }
-  graphql.addTypeDef('type Query { more: Int }')
-  await server.inject({
-    method: 'POST',
-    url: '/graphql',
-    body: '{"query":"{ more }"}',
-    headers: { 'content-type': 'application/json' },
-  })
-  expect((await rows('GraphQL fields')).map(({ cells }) => cells)).toEqual([
-    ['Query', 'book', 'id: ID!', 'String', 'old'],
-    ['Query', 'more', '', 'Int', ''],
-    ['Mutation', 'add', '', 'Int!', ''],
-  ])
-})
-
 test('policies are shown by the routes that ask them, in groups as well', async () => {
   const manager = new PolicyManager({ site: { admin: () => true, known: () => true } })
   const { server } = makeServer()

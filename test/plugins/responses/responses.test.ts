@@ -1,6 +1,5 @@
 import { Type as LegacyType } from '@sinclair/typebox'
 import { type Response, RouteCollection, type RouteOptions, Server } from 'framework'
-import { responses } from 'framework/plugins/responses'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -377,32 +376,4 @@ test('names in a schema never become code', async () => {
   const { status, text } = await answer({ type: 'object', properties, required: names }, { ...value, other: 1 })
   expect(status).toBe(200)
   expect(Object.entries(JSON.parse(text) as object).sort()).toEqual(Object.entries(value).sort())
-})
-
-describe('coerce', () => {
-  const coercing = (value: unknown) => {
-    const server = new Server({
-      router: new RouteCollection(),
-      logger: memoryLogger(),
-      plugins: { responses: responses({ coerce: true }) },
-    })
-    server.get('/', { responses: { 200: User } }, () => value as never)
-    return server.inject.get('/')
-  }
-
-  test('converts scalars to the types of the schema', async () => {
-    ;(await coercing({ id: '1', name: 5n, secret: 1 })).assertBodyDeepEqual({ id: 1, name: '5' })
-  })
-
-  test('but nothing that would lose something', async () => {
-    ;(await coercing({ id: 'one' })).assertStatus(500)
-    ;(await coercing({ id: 1.5 })).assertStatus(500)
-    ;(await coercing({ id: 1, name: {} })).assertStatus(500)
-  })
-
-  test('is an option that is checked', () => {
-    const plugins = [responses({ coerce: 1 as never })]
-    const make = () => new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins })
-    expect(make).toThrow(/responses\.coerce/)
-  })
 })

@@ -585,7 +585,6 @@ describe(`so does a body of texts of each format`, () => {
 })
 
 describe('so does a response', () => {
-  const strictness = { coerce: false }
   const parse = (text: string) => JSON.parse(text) as unknown
   const answers: readonly (readonly [what: string, schema: object, value: () => unknown])[] = [
     [
@@ -625,7 +624,7 @@ describe('so does a response', () => {
 
   test.each(answers)('%s', async (_what, schema, value) => {
     const given = value()
-    const shape = compileShape(schema, strictness)
+    const shape = compileShape(schema)
     const strict = await quickest(
       () => {
         try {
@@ -638,7 +637,7 @@ describe('so does a response', () => {
       limit,
     )
     expect(strict.ms).toBeLessThan(limit)
-    const lenient = new LenientShape(schema, strictness)
+    const lenient = new LenientShape(schema)
     expect((await quickest(() => lenient.pick(given), 5, limit)).ms).toBeLessThan(limit)
   })
 })
