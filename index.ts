@@ -31,6 +31,7 @@ export * from './plugins/policy/public.ts'
 export * from './plugins/queues/public.ts'
 export type { RateLimitOptions, RateLimitRule, RateLimitStore } from './plugins/rateLimit/index.ts'
 export { currentContext, type RequestContext } from './plugins/requestContext/index.ts'
+export type { ResponseSchemas } from './plugins/responses/index.ts'
 export {
   type Serializer,
   serializer,

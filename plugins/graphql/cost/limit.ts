@@ -10,10 +10,6 @@ import { weightsOf } from './weights.ts'
 /** Refuses an operation that is too expensive, before it is executed. */
 export type CheckCost = (variables: Variables) => Refusal | undefined
 
-/** The number of results that are kept for one operation, by the variables on which they depend. */
-const maxCosts = 50
-const longestKey = 200
-
 /** Makes the check of one operation; if the cost depends on no variable, it is decided once. */
 export type CostLimit = (document: DocumentNode, operation: OperationDefinitionNode) => CheckCost
 
@@ -24,26 +20,11 @@ export function costLimit(graphql: Graphql, schema: GraphQLSchema, settings: Cos
   return (document, operation) => {
     const check = (variables: Variables) => {
       const values = new Values(graphql, operation, variables)
-      return { refusal: refusalOf(() => new Estimate(basis, document, values).of(operation), max), used: values.used }
+      const refusal = refusalOf(() => new Estimate(basis, document, values).of(operation), max)
+      return { refusal, isVariable: values.areRead }
     }
-    const first = check(undefined)
-    if (first.used.size === 0) return () => first.refusal
-    // With other values, the cost may depend on further variables, which the keys of the kept results do not include.
-    let names = [...first.used]
-    const kept = new Map<string, Refusal | undefined>()
-    const keyOf = (variables: Variables) => JSON.stringify(names.map((name) => variables?.[name] ?? null))
-    return (variables) => {
-      const known = keyOf(variables)
-      if (kept.has(known)) return kept.get(known)
-      const { refusal, used } = check(variables)
-      if ([...used].some((name) => !names.includes(name))) {
-        names = [...new Set([...names, ...used])]
-        kept.clear()
-      }
-      const key = keyOf(variables)
-      if (key.length <= longestKey && kept.size < maxCosts) kept.set(key, refusal)
-      return refusal
-    }
+    const { refusal, isVariable } = check(undefined)
+    return isVariable ? (variables) => check(variables).refusal : () => refusal
   }
 }
 

@@ -2,12 +2,12 @@ import type { OperationDefinitionNode, ValueNode } from 'graphql'
 import type { Variables } from '../execution/execute.ts'
 import type { Graphql } from '../packages.ts'
 
-/** Reads values of an operation before the variables are checked, and records which variables were read. */
+/** Reads values of an operation before the variables are checked, and records whether a variable was read. */
 export class Values {
   readonly #graphql: Graphql
   readonly #defaults = new Map<string, unknown>()
   #variables: Variables
-  readonly used = new Set<string>()
+  areRead = false
 
   constructor(graphql: Graphql, operation: OperationDefinitionNode, variables: Variables) {
     this.#graphql = graphql
@@ -33,7 +33,7 @@ export class Values {
   }
 
   #variable(name: string): unknown {
-    this.used.add(name)
+    this.areRead = true
     const given = this.#variables
     const value = given !== undefined && Object.hasOwn(given, name) ? given[name] : undefined
     return value === undefined ? this.#defaults.get(name) : value
