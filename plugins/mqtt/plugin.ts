@@ -4,6 +4,7 @@ import { addressOfName } from '../shared/descriptions/names.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import '../shared/work/open-work.ts'
+import { deliverFromOutbox } from '../shared/work/outbox.ts'
 import { MqttClientIdError, MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
@@ -90,6 +91,7 @@ export const mqtt = definePlugin({
     if (isShared && !isLeading(worker)) service.follow()
     const releaseName = claimName(settings)
     service.mount(ctx.server, ctx.log)
+    deliverFromOutbox(ctx.server, 'mqtt', (message) => service.deliver(message))
     if (isShared && clientId !== undefined) {
       // The broker disconnects a client when another one of the same name connects, so the previous process must end first.
       ctx.onListen(() => service.startsLater())

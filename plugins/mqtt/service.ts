@@ -3,9 +3,10 @@ import { lineLogger } from '../shared/logging/logger.ts'
 import { type Deferred, deferred } from '../shared/values/promises.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import { stopOptions } from '../shared/work/running.ts'
-import { whenCommitted } from '../shared/work/transactions.ts'
+import { outboxFor, whenCommitted } from '../shared/work/transactions.ts'
 import type { MqttApi } from './api.ts'
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
+import type { Outgoing } from './links/contract.ts'
 import { type MqttPublishOptions, type MqttSubscribeOptions, readPublishOptions } from './messages/message-options.ts'
 import { bytesOf } from './messages/payload.ts'
 import {
@@ -250,14 +251,28 @@ export class MqttService {
     const options = readPublishOptions(given)
     const payload = bytesOf(checkTopic(topic), message)
     if (this.#awaited !== undefined) await isInTime(this.#awaited.promise, this.#settings.publishTimeout, systemClock)
-    if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
-    const { outbox } = this.#run
-    const send = () =>
+    const store = outboxFor(this.#server)
+    const send = async (message: Outgoing) => {
+      if (store !== undefined) await store({ sender: 'mqtt', key: topic, data: message })
+      else await this.#runOf(topic).outbox.publish(message)
+    }
+    if (store === undefined) this.#runOf(topic)
+    const trace = () =>
       publishTrace.run(
         () => ({ server: this.#server, topic, bytes: payload.byteLength, payload, carrier: {} }),
-        (event) => outbox.publish({ topic, payload, options, carrier: carrierOf(event?.carrier) }),
+        (event) => send({ topic, payload, options, carrier: carrierOf(event?.carrier) }),
       )
-    await whenCommitted(`the message to "${topic}"`, send, undefined)
+    await (store ? trace() : whenCommitted(`the message to "${topic}"`, trace, undefined))
+  }
+
+  /** Passes a message from the outbox to the broker. @internal */
+  async deliver(message: Outgoing): Promise<void> {
+    await this.#runOf(message.topic).outbox.publish(message)
+  }
+
+  #runOf(topic: string): Run {
+    if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
+    return this.#run
   }
 
   /**
