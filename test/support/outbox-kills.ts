@@ -73,7 +73,7 @@ export async function outboxKillRounds(postgres: OwnServer, seed: number, rounds
   await using server = new Server({ plugins: { database: { url: postgres.url, outbox: true, inbox: true } } })
   await server.ready()
   const database = server.services.get('databases').client()
-  await database.query('drop table if exists written, effects')
+  await database.query('drop table if exists written, effects; truncate framework_outbox, framework_inbox')
   await database.query('create table written (key text, writer int, n int); create table effects (message text)')
   const waiting = async () => (await server.services.get('databases').outboxes()).length
   try {

@@ -163,7 +163,7 @@ for (const { name, skip, options } of kinds)
         await insert()
         throw new Error('no')
       }
-      // Whoever catches the failure commits neither the change nor the id.
+      // Code that catches the failure commits neither the change nor the id.
       await client(server).transaction(() => once('c', fails).catch(() => {}))
       expect(await done('c')).toBe(true)
       expect((await client(server).query(`select n from ${table}`)).rows).toHaveLength(3)
