@@ -17,6 +17,8 @@ import type {
   StatementRunner,
 } from './drivers/contract.ts'
 import { connectError, DatabaseBusyError, DatabaseClosedError, isConflict, TransactionEndedError } from './errors.ts'
+import { Inbox } from './inbox.ts'
+import { Outbox } from './outbox.ts'
 import { type DriverHost, Reports } from './queries.ts'
 import { Level, Transaction } from './transaction.ts'
 
@@ -45,6 +47,10 @@ export class DatabaseClient {
   #driver: OpenDriver | undefined
   /** What the option `layer` has returned, otherwise itself; `undefined` before the boot. @internal */
   layer: unknown
+  /** Where messages of its transactions wait for their delivery. @internal */
+  outbox: Outbox | undefined
+  /** The ids of `once`. @internal */
+  inbox: Inbox | undefined
 
   /** @internal */
   constructor(name: string, settings: DriverSettings) {
@@ -99,10 +105,11 @@ export class DatabaseClient {
     work: (transaction: Transaction) => Result | Promise<Result>,
     settings: TransactionSettings,
     signal?: AbortSignal,
+    scope = '',
   ): Promise<Result> {
     for (let attempt = 0; ; attempt++) {
       signal?.throwIfAborted()
-      const transaction = new Transaction(this, () => this.#begin(settings))
+      const transaction = new Transaction(this, () => this.#begin(settings), scope, !settings.readOnly)
       const abort = () => void transaction.rollback(signal!.reason)
       signal?.addEventListener('abort', abort, { once: true })
       try {
@@ -175,10 +182,10 @@ export class DatabaseClient {
     return this.#driver?.counts() ?? { size: 0, idle: 0, waiting: 0 }
   }
 
-  /** Connects, and makes its layer. @internal */
-  async open(log: Logger): Promise<void> {
+  /** Connects, and makes its tables and its layer. @internal */
+  async open(server: object, log: Logger): Promise<void> {
     const { name } = this
-    const { url, system, layer } = this.#settings
+    const { url, system, layer, outbox, inbox } = this.#settings
     try {
       const reports = new Reports(name, this.#settings, log)
       this.#driver = await openDriver(this.#settings, { name, reports, running: () => this.running() })
@@ -188,14 +195,24 @@ export class DatabaseClient {
       if (isFrameworkError(error) && error.code === 'PeerMissingError') throw error
       throw connectError(name, system === 'sqlite' ? url : shownAddress(url), error)
     }
+    if (outbox) this.outbox = new Outbox(this, outbox, server, log)
+    if (inbox) this.inbox = new Inbox(this, inbox)
+    await this.outbox?.open()
+    await this.inbox?.open(log)
     this.layer = layer === undefined ? this : layer({ database: this, pool: this.#driver.pool } as never)
   }
 
   /** Closes the pool when its connections have been given back, or after `ms` milliseconds. @internal */
   async close(ms: number): Promise<void> {
     const driver = this.#driver
+    this.inbox?.close()
+    const end = async () => {
+      await this.outbox?.close()
+      this.#driver = undefined
+      await driver?.close()
+    }
+    await within(end(), ms, () => {}, systemClock)
     this.#driver = undefined
-    if (driver !== undefined) await within(driver.close(), ms, () => {}, systemClock)
   }
 
   #open(): OpenDriver {

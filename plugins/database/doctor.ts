@@ -47,4 +47,19 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
       return found
     },
   },
+  {
+    code: 'database.outbox-stuck',
+    level: 'warning',
+    network: true,
+    async find({ booted, services }) {
+      const all = booted ? await services.get('databases').outboxes() : []
+      return all
+        .filter(({ oldest }) => oldest > 300)
+        .map(({ database, sender, messages, oldest }) => ({
+          problem: `the outbox of the database "${database}" has ${messages} messages of ${sender}, the oldest for ${Math.round(oldest / 60)} minutes`,
+          remedy:
+            'Look at the column error of its table: register the plugin that sends them, or correct what it sends to',
+        }))
+    },
+  },
 ]

@@ -6,6 +6,7 @@ export const {
   DatabaseBusyError,
   DatabaseClosedError,
   DatabaseNameError,
+  DatabaseTableError,
   TransactionStatementError,
   TransactionFailedError,
   TransactionEndedError,
@@ -23,6 +24,8 @@ export const {
   ],
   DatabaseNameError: (name: string, names: readonly string[]) =>
     `there is no database "${name}". Add it: plugins: { database: { named: { ${name}: { url } } } }. Databases: ${names.join(', ')}`,
+  DatabaseTableError: (name: string, table: string, why: string, statement: string) =>
+    `the database "${name}" needs the table ${table}, and this user cannot make it: ${why}. Let its owner run: ${statement}`,
   TransactionStatementError: (statement: string) =>
     `"${statement}" would end the transaction that the framework has begun. Throw an error to roll it back, or leave the option transaction out to control it by statements`,
   TransactionFailedError: () =>

@@ -2,6 +2,7 @@ import { described, type OptionPlace, quoted } from '../../kernel/index.ts'
 import { isProduction } from '../shared/environment/node-env.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { isAddress } from '../shared/stores/address.ts'
+import { tableOption } from '../shared/stores/postgres.ts'
 import type { DatabaseClient } from './database.ts'
 import { type DatabaseDriver, type DatabaseSystem, drivers, sqliteOfRuntime } from './drivers/contract.ts'
 import type { DatabaseLayers, MainDatabase } from './layers.ts'
@@ -24,6 +25,22 @@ export interface DatabasePoolOptions {
   idleTimeout?: number
 }
 
+/** The messages that wait for the commit as rows of the database. */
+export interface OutboxOptions {
+  /** The table, made at boot if it is missing. Default `framework_outbox`. */
+  table?: string
+  /** Milliseconds between two looks for messages of other processes, and for those to be tried again. Default 1000. */
+  pollInterval?: number
+}
+
+/** The ids that `once` remembers. */
+export interface InboxOptions {
+  /** The table, made at boot if it is missing. Default `framework_inbox`. */
+  table?: string
+  /** Milliseconds for which an id is remembered. Default 604800000, a week. */
+  keep?: number
+}
+
 /** One database. */
 export interface DatabaseConnectionOptions<Layer = unknown> {
   /**
@@ -41,6 +58,10 @@ export interface DatabaseConnectionOptions<Layer = unknown> {
   slowQuery?: number
   /** Whether the log has a line for each statement, for slow ones or for none; without values. Default `'none'`. */
   log?: 'all' | 'slow' | 'none'
+  /** Whether messages in a transaction are rows of it, which are delivered at least once after the commit. Default `false`. */
+  outbox?: boolean | OutboxOptions
+  /** Whether `once` can be used. Default `false`. */
+  inbox?: boolean | InboxOptions
   /** Returns the service: the instance of a query builder. Default: the {@link DatabaseClient}. */
   layer?(parts: LayerParts): Layer
   /** Further options of the pool of the package, such as `ssl`. */
@@ -71,12 +92,35 @@ const url = option
   .value<string>(urlTakes, (given) => isAddress('postgres', given) || /^sqlite:./.test(String(given)))
   .secret()
 
+const outbox = option.shape({
+  table: tableOption('framework_outbox'),
+  pollInterval: option.ms({ min: 10 }).default(1_000),
+})
+const inbox = option.shape({
+  table: tableOption('framework_inbox'),
+  keep: option.ms({ min: 1 }).default(604_800_000),
+})
+
 const members = {
   driver: option.oneOf(...(Object.keys(drivers) as DatabaseDriver[])),
   pool,
   statementTimeout: option.either(option.ms({ min: 1 }), option.off()).default(10_000),
   slowQuery: option.ms().default(200),
   log: option.oneOf('all', 'slow', 'none').default('none'),
+  outbox: option
+    .either(
+      option.oneOf(true).into(() => outbox.parse({})),
+      option.off(),
+      outbox,
+    )
+    .default(false),
+  inbox: option
+    .either(
+      option.oneOf(true).into(() => inbox.parse({})),
+      option.off(),
+      inbox,
+    )
+    .default(false),
   layer: option.fn<(parts: LayerParts) => unknown>('a function ({ database, pool }) => service'),
   options: option
     .value<{ readonly [name: string]: unknown }>('an object', (given) => typeof given === 'object' && given !== null)

@@ -26,15 +26,28 @@ export const database = definePlugin({
   options: databaseOptions,
   routeOptions: { transaction: transactionOption },
   work,
-  metrics(services) {
+  async metrics(services) {
     const databases = services.get('databases')
+    const outboxes = await databases.outboxes()
+    const waiting = (of: 'messages' | 'oldest') =>
+      outboxes.map(({ database, sender, ...counts }) => ({ value: counts[of], labels: { database, sender } }))
     const all = (of: 'size' | 'idle' | 'waiting') =>
       databases.names.map((database) => ({ value: databases.client(database).counts[of], labels: { database } }))
     return [
       figure('gauge', 'database_connections', 'Open connections of the pool', all('size')),
       figure('gauge', 'database_connections_idle', 'Open connections that no caller has taken', all('idle')),
       figure('gauge', 'database_connections_waiting', 'Callers that wait for a connection', all('waiting')),
+      figure('gauge', 'database_outbox_messages', 'Messages of the outbox that are not delivered', waiting('messages')),
+      {
+        ...figure('gauge', 'database_outbox_oldest_seconds', 'Age of the oldest of them', waiting('oldest')),
+        unit: 'seconds',
+      },
     ]
+  },
+  openWork(services) {
+    const databases = services.get('databases')
+    const running = databases.names.map((name) => databases.client(name).outbox?.running ?? 0)
+    return running.filter(Boolean).map((count) => ({ what: `${count} messages of the outbox` }))
   },
   health: {
     database: {
@@ -61,18 +74,22 @@ export const database = definePlugin({
     ctx.onRoute((route) => {
       const { transaction: settings } = route.settings
       if (!settings) return
+      const scope = `${route.method} ${route.path}`
       const transaction: Middleware = async (req, res, next) => {
         const work = async (one: Transaction) => {
           await next()
           if (res.statusCode >= 400) await one.rollback()
         }
-        await databases.client().begin(work, settings, req.signal)
+        await databases.client().begin(work, settings, req.signal, scope)
       }
       route.add('around', transaction, { repeats: settings.retry > 0 })
     })
+    ctx.onListen(() => databases.each(async (client) => client.outbox?.start()))
+    // Before the queues and the others close, which are registered later.
+    ctx.onDrain(() => databases.each(async (client) => client.outbox?.drain()))
     ctx.onClose((timeLeft) => databases.each((client) => client.close(timeLeft)))
     transactionRunners.set(ctx.server, databases.client())
-    await databases.each((client) => client.open(ctx.log))
+    await databases.each((client) => client.open(ctx.server, ctx.log))
     ctx.provide('database', databases.get())
   },
 })

@@ -5,7 +5,7 @@ import type { MainDatabase } from './layers.ts'
 import type { Databases } from './service.ts'
 
 export type { TransactionOptions } from '../shared/work/transaction-options.ts'
-export { afterCommit } from '../shared/work/transactions.ts'
+export { afterCommit, once } from '../shared/work/transactions.ts'
 export type { DatabaseClient } from './database.ts'
 export type { DatabaseDriver, DatabaseRow, DatabaseSystem, PoolCounts, QueryResult } from './drivers/contract.ts'
 export { kyselyDialect } from './kysely.ts'
@@ -14,8 +14,10 @@ export type {
   DatabaseConnectionOptions,
   DatabaseOptions,
   DatabasePoolOptions,
+  InboxOptions,
   LayerParts,
   NamedDatabaseOptions,
+  OutboxOptions,
 } from './options.ts'
 export type { Databases } from './service.ts'
 

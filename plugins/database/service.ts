@@ -2,6 +2,7 @@ import { DatabaseClient } from './database.ts'
 import { DatabaseClosedError, DatabaseNameError } from './errors.ts'
 import type { LayerOf } from './layers.ts'
 import type { DatabasesSettings } from './options.ts'
+import type { OutboxCounts } from './outbox.ts'
 
 /**
  * The databases of a server by name; `main` is the one of the options themselves.
@@ -47,6 +48,14 @@ export class Databases {
     const client = this.#clients.get(name)
     if (client === undefined) throw DatabaseNameError(name, this.names)
     return client
+  }
+
+  /** The messages that wait in the outboxes, by database and sender. @internal */
+  async outboxes(): Promise<(OutboxCounts & { readonly database: string })[]> {
+    const all = [...this.#clients].map(async ([database, { outbox }]) =>
+      ((await outbox?.counts()) ?? []).map((counts) => ({ ...counts, database, oldest: counts.oldest / 1_000 })),
+    )
+    return (await Promise.all(all)).flat()
   }
 
   /** Does the same with all of them. When it rejects, nothing is under way any more, so that all can be closed. @internal */

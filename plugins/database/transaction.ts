@@ -1,6 +1,15 @@
-import { type RunningTransaction, transactions } from '../shared/work/transactions.ts'
+import type { OutboxMessage } from '../shared/work/outbox.ts'
+import { InboxError, type RunningTransaction, transactions } from '../shared/work/transactions.ts'
 import type { Connection } from './drivers/contract.ts'
 import { TransactionEndedError, TransactionFailedError, TransactionStatementError } from './errors.ts'
+import type { Inbox } from './inbox.ts'
+import type { Outbox } from './outbox.ts'
+
+/** The database of a transaction. */
+export interface TransactionHost {
+  readonly outbox: Outbox | undefined
+  readonly inbox: Inbox | undefined
+}
 
 const ending = /^\s*(begin|start\s+transaction|commit|rollback)\b(?!\s+(?:(?:work|transaction)\s+)?to\b)/i
 
@@ -10,7 +19,11 @@ const ending = /^\s*(begin|start\s+transaction|commit|rollback)\b(?!\s+(?:(?:wor
  */
 export class Transaction {
   /** Its database. */
-  readonly host: object
+  readonly host: TransactionHost
+  /** Where the ids of `once` count. */
+  readonly scope: string
+  /** Whether it can write: what waits for the commit of another one needs no row. */
+  readonly isWriting: boolean
   state: RunningTransaction['state'] = 'open'
   readonly #begin: () => Promise<Connection>
   readonly #outer = transactions.getStore()
@@ -23,8 +36,10 @@ export class Transaction {
   /** What the work runs in. */
   readonly level = new Level(this)
 
-  constructor(host: object, begin: () => Promise<Connection>) {
+  constructor(host: TransactionHost, begin: () => Promise<Connection>, scope: string, isWriting: boolean) {
     this.host = host
+    this.scope = scope
+    this.isWriting = isWriting
     this.#begin = begin
   }
 
@@ -138,6 +153,33 @@ export class Level implements RunningTransaction {
   afterCommit(work: () => unknown): void {
     if (this.#outcome === 'released') this.#parent!.afterCommit(work)
     else this.deferred.push(work)
+  }
+
+  get #outbox() {
+    return this.transaction.isWriting ? this.transaction.host.outbox : undefined
+  }
+
+  get outboxServer(): object | undefined {
+    return this.#outbox?.server
+  }
+
+  async store(message: OutboxMessage): Promise<void> {
+    const outbox = this.#outbox!
+    await this.transaction.run('insert', (connection) => outbox.store(connection, message))
+    this.afterCommit(() => outbox.wake(message.sender))
+  }
+
+  once(id: string, work: () => unknown): Promise<boolean> {
+    const { scope, host } = this.transaction
+    const { inbox } = host
+    if (inbox === undefined) throw InboxError(id, 'needs the option inbox: plugins: { database: { inbox: true } }')
+    return this.nested(async () => {
+      const note = (connection: Connection, text: string) => connection.query(text, [scope, id])
+      const { rows } = await this.transaction.run(inbox.note, note)
+      if (rows.length === 0) return false
+      await work()
+      return true
+    })
   }
 
   /** Does work in a savepoint: its failure takes back only what it has done itself. One after the other, as savepoints are a stack. */

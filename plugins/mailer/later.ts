@@ -18,11 +18,14 @@ const retries = 3
 const maxWaiting = 10_000
 
 /** Whether the server says that another attempt would also fail (RFC 5321, section 4.2.1). */
-function isPermanent(error: unknown): boolean {
+export function isPermanent(error: unknown): boolean {
   const { cause } = error as { cause?: SmtpFailure }
   const all = cause?.rejectedErrors ?? [cause]
   return all.length > 0 && all.every((one) => Math.floor(Number(one?.responseCode) / 100) === 5)
 }
+
+/** Servers repeat the addresses that they refuse, which must not appear in a log. */
+const fieldsOf = (id: string, error: unknown) => ({ mail: id, reason: withoutAddresses(reasonOf(error)) })
 
 /**
  * Sends emails one after another. Attempts start at least a second apart, whatever their results.
@@ -36,6 +39,7 @@ export class Later {
   server: object | undefined
   readonly #queue = new LocalQueue<Waiting>(0, () => MailClosedError())
   readonly #consumer = new LocalConsumer(this.#queue, (mail) => this.#attempt(mail), 1)
+  #turns = Promise.resolve()
   #lastStart = Number.NEGATIVE_INFINITY
   readonly #draining = new AbortController()
   #isStopped = false
@@ -72,6 +76,20 @@ export class Later {
       this.#lose(mail.id, MailClosedError())
   }
 
+  /** Waits for the turn of an email that is kept elsewhere. */
+  turn(): Promise<void> {
+    this.#turns = this.#turns.then(async () => {
+      await this.#pause()
+      this.#lastStart = clock.monotonic()
+    })
+    return this.#turns
+  }
+
+  /** Logs an email that is given up. */
+  refused(id: string, error: unknown): void {
+    this.#log().error(fieldsOf(id, error), `the email ${id} was not delivered`)
+  }
+
   #lose(id: string, error: Error): Outcome {
     this.#log().error({ mail: id }, `the email ${id} was not delivered: the mailer closed`)
     return { ok: false, error, final: true }
@@ -88,10 +106,8 @@ export class Later {
       const error = thrown as Error
       if (this.#isStopped) return this.#lose(id, error)
       const final = attempt > retries || this.#draining.signal.aborted || isPermanent(error)
-      // Servers repeat the addresses that they refuse, which must not appear in a log.
-      const fields = { mail: id, reason: withoutAddresses(reasonOf(error)) }
-      if (final) this.#log().error(fields, `the email ${id} was not delivered`)
-      else this.#log().warn(fields, `the email ${id} failed and is retried`)
+      if (final) this.refused(id, error)
+      else this.#log().warn(fieldsOf(id, error), `the email ${id} failed and is retried`)
       return { ok: false, error, final }
     }
   }

@@ -2,9 +2,9 @@ import { type Logger, systemClock, within } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { joinedOptions } from '../shared/options/two-arguments.ts'
 import { stopOptions } from '../shared/work/running.ts'
-import { whenCommitted } from '../shared/work/transactions.ts'
+import { outboxFor, whenCommitted } from '../shared/work/transactions.ts'
 import { MailClosedError, MailProviderError } from './errors.ts'
-import { Later } from './later.ts'
+import { isPermanent, Later } from './later.ts'
 import {
   type CheckedProviders,
   type MailerConfiguration,
@@ -156,17 +156,40 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
         this.#track(async () => {
           const mail = await provider.compose(callback)
           const meanwhile = { id: mail.messageId, accepted: [], rejected: [] }
+          if (await this.#store(provider, mail, false)) return meanwhile
           return whenCommitted('an email', () => provider.send(mail), meanwhile)
         }),
       later: (callback) => {
         const queued = this.#track(async () => {
           const mail = await provider.compose(callback)
-          return whenCommitted('an email', async () => this.#enqueue(provider, mail), { id: mail.messageId })
+          const meanwhile = { id: mail.messageId }
+          if (await this.#store(provider, mail, true)) return meanwhile
+          return whenCommitted('an email', async () => this.#enqueue(provider, mail), meanwhile)
         })
         // Callers rarely await the promise, and an email with a mistake must not end the process.
         queued.catch((error: unknown) => this.#log.error({ err: error }, 'an email could not be queued'))
         return queued
       },
+    }
+  }
+
+  /** Leaves an email to the outbox of the running transaction, if there is one. Emails have no order. */
+  async #store(provider: OpenProvider, mail: MailMessage, isLater: boolean): Promise<boolean> {
+    const store = outboxFor(provider.server)
+    await store?.({ sender: 'mailer', key: mail.messageId, data: { provider: provider.name, mail, isLater } })
+    return store !== undefined
+  }
+
+  /** Sends an email from the outbox. One that is refused for ever is logged and dropped, as by `later`. @internal */
+  async deliver({ provider: name, mail, isLater }: { provider: string; mail: MailMessage; isLater: boolean }) {
+    const provider = this.#providers.find((one) => one.name === name)
+    if (provider === undefined) throw MailProviderError(name, [...this.#senders.keys()])
+    if (isLater) await this.#later.turn()
+    try {
+      await provider.send(mail)
+    } catch (error) {
+      if (!isPermanent(error)) throw error
+      this.#later.refused(mail.messageId, error)
     }
   }
 

@@ -1,6 +1,7 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import '../shared/work/open-work.ts'
+import { deliverFromOutbox } from '../shared/work/outbox.ts'
 import { Mailer } from './mailer.ts'
 import { memoryTransport } from './memory-transport.ts'
 import { type MailProviders, mailerOptions } from './options.ts'
@@ -50,6 +51,7 @@ export const mailer = definePlugin({
   async setup(ctx) {
     const service = ctx.services.get('mailer')
     service.mount(ctx.server, ctx.log)
+    deliverFromOutbox(ctx.server, 'mailer', (email) => service.deliver(email))
     // A missing package fails the boot, not the first order.
     for (const transporter of await service.prepare()) announceBackend(ctx.server, 'mailer', transporter)
     ctx.onDrain(() => service.drain())

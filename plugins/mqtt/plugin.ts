@@ -4,6 +4,7 @@ import { addressOfName } from '../shared/descriptions/names.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import '../shared/work/open-work.ts'
+import { deliverFromOutbox } from '../shared/work/outbox.ts'
 import { MqttClientIdError, MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
@@ -90,17 +91,13 @@ export const mqtt = definePlugin({
     if (isShared && !isLeading(worker)) service.follow()
     const releaseName = claimName(settings)
     service.mount(ctx.server, ctx.log)
-    if (isShared && clientId !== undefined) {
-      // The broker disconnects a client when another one of the same name connects, so the previous process must end first.
-      ctx.onListen(() => service.startsLater())
-      ctx.onLead(async () => {
-        await service.start()
-        await service.lead()
-      })
-    } else {
-      ctx.onListen(() => service.start())
-      ctx.onLead(() => service.lead())
-    }
+    deliverFromOutbox(ctx.server, 'mqtt', (message) => service.deliver(message))
+    // The broker disconnects a client when another one of the same name connects, so the previous process must end first.
+    ctx.onListen(() => (isShared && clientId !== undefined ? service.startsLater() : service.start()))
+    ctx.onLead(async () => {
+      await service.start()
+      await service.lead()
+    })
     ctx.onDrain(() => service.drain())
     ctx.onClose(async (timeLeft) => {
       await service.close(timeLeft)

@@ -3,9 +3,10 @@ import { lineLogger } from '../shared/logging/logger.ts'
 import { type Deferred, deferred } from '../shared/values/promises.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import { stopOptions } from '../shared/work/running.ts'
-import { whenCommitted } from '../shared/work/transactions.ts'
+import { outboxFor, whenCommitted } from '../shared/work/transactions.ts'
 import type { MqttApi } from './api.ts'
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
+import type { Outgoing } from './links/contract.ts'
 import { type MqttPublishOptions, type MqttSubscribeOptions, readPublishOptions } from './messages/message-options.ts'
 import { bytesOf } from './messages/payload.ts'
 import {
@@ -91,7 +92,6 @@ export class MqttService {
   /** The part of this service that declarations see. */
   readonly #connection: Connection
   readonly #classes: OwnClasses
-  #server: object | undefined
   #unmount: (() => void) | undefined
   #log: Logger
   #run: Run | undefined
@@ -118,13 +118,10 @@ export class MqttService {
     this.#sources = subscribe
     this.#own = new Set(subscribe.declared)
     this.#log = logger ?? lineLogger()
-    const self = this
     this.#connection = {
       handles: subscribe.isOn,
-      get server() {
-        return self.#server
-      },
-      takes: (declared) => this.#mayHave(declared) && (this.#server !== undefined || isFirst(this.#connection)),
+      server: undefined,
+      takes: (declared) => this.#mayHave(declared) && (this.#connection.server !== undefined || isFirst(this.#connection)),
       adopt: (declared) => this.#adopt(declared),
       drop: (declared) => this.#drop(declared),
       publish: (topic, message, given) => this.publish(topic as never, message as never, given),
@@ -136,23 +133,19 @@ export class MqttService {
 
   /** Makes this the connection of a server. @internal */
   mount(server: object, log: Logger): void {
-    this.#server = server
+    this.#connection.server = server
     this.#log = log
     this.#unmount = servers.mount(server, this.#connection, declarations, mqttClasses)
   }
 
   /** Ends what `stop` ends; afterwards this is no longer the connection of a server. @internal */
-  async close(timeout: number): Promise<void> {
-    try {
-      await this.stop({ timeout })
-    } finally {
-      this.#unmount?.()
-    }
+  close(timeout: number): Promise<void> {
+    return this.stop({ timeout }).finally(() => this.#unmount?.())
   }
 
   /** Every subscription of this server: those of its own, and what is declared. @internal */
   subscriptions(): readonly Declared[] {
-    return subscriptionsOf({ isOn: this.#sources.isOn, declared: this.#own }, this.#server)
+    return subscriptionsOf({ isOn: this.#sources.isOn, declared: this.#own }, this.#connection.server)
   }
 
   /** Leaves subscriptions that only one worker may have to another worker, until `lead`. @internal */
@@ -225,7 +218,7 @@ export class MqttService {
       // Other subscriptions declare themselves while their file is imported.
       await mqttClasses.load(this.#sources, this.#classes, log)
     }
-    const run = await Run.make(this.#settings, log, this.#server)
+    const run = await Run.make(this.#settings, log, this.#connection.server)
     if (this.#stops !== stops) throw MqttUnavailableError('the service was stopped while it was starting')
     this.#run = run
     this.#awaited?.resolve()
@@ -250,14 +243,25 @@ export class MqttService {
     const options = readPublishOptions(given)
     const payload = bytesOf(checkTopic(topic), message)
     if (this.#awaited !== undefined) await isInTime(this.#awaited.promise, this.#settings.publishTimeout, systemClock)
-    if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
-    const { outbox } = this.#run
-    const send = () =>
+    const store = outboxFor(this.#connection.server)
+    if (store === undefined) this.#runOf(topic)
+    const send = (data: Outgoing) => (store ? store({ sender: 'mqtt', key: topic, data }) : this.deliver(data))
+    const trace = () =>
       publishTrace.run(
-        () => ({ server: this.#server, topic, bytes: payload.byteLength, payload, carrier: {} }),
-        (event) => outbox.publish({ topic, payload, options, carrier: carrierOf(event?.carrier) }),
+        () => ({ server: this.#connection.server, topic, bytes: payload.byteLength, payload, carrier: {} }),
+        (event) => send({ topic, payload, options, carrier: carrierOf(event?.carrier) }),
       )
-    await whenCommitted(`the message to "${topic}"`, send, undefined)
+    await (store ? trace() : whenCommitted(`the message to "${topic}"`, trace, undefined))
+  }
+
+  /** Passes a message from the outbox to the broker. @internal */
+  async deliver(message: Outgoing): Promise<void> {
+    await this.#runOf(message.topic).outbox.publish(message)
+  }
+
+  #runOf(topic: string): Run {
+    if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
+    return this.#run
   }
 
   /**

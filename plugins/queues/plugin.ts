@@ -6,6 +6,7 @@ import { QueueConfigurationError } from '../shared/engines/errors.ts'
 import type { MemoryDriver } from '../shared/engines/memory.ts'
 import { queuesOptions } from '../shared/engines/options.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
+import { deliverFromOutbox } from '../shared/work/outbox.ts'
 import type { Engines } from './engines.ts'
 import { openWork } from './open-work.ts'
 import { allQueues, type DeclaredQueue } from './registry.ts'
@@ -68,6 +69,7 @@ export const queues = definePlugin({
     // Loaded here rather than on import: a server without the page should not load it. It may refuse to start, so it comes first.
     if (ui !== false) (await import('./ui/ui.ts')).addQueuePage(ctx, service, ui)
     service.mount(ctx.server, ctx.log, config)
+    deliverFromOutbox(ctx.server, 'queues', (batch) => service.deliver(batch))
     announceBackend(ctx.server, 'queues', service.engines.memory, {
       methods: ['publish', 'counts', 'ping'],
       limit: 5_000,

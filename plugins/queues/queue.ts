@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { clock, OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import type { MethodMark } from '../shared/decorators/decorator.ts'
 import type { QueueCounts } from '../shared/engines/contract.ts'
@@ -14,16 +15,16 @@ import {
 import { deprecation } from '../shared/failures/deprecation.ts'
 import { defined } from '../shared/values/json.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
-import { jsonText } from '../shared/values/json-text.ts'
+import { changedByJson, jsonText } from '../shared/values/json-text.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
-import { whenCommitted } from '../shared/work/transactions.ts'
+import { outboxFor, whenCommitted } from '../shared/work/transactions.ts'
 import type { QueueBatchHandler, QueueHandler } from './batch.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
 import type { Engines } from './engines.ts'
 import { declareQueue } from './registry.ts'
 import { tickTtl } from './repeats.ts'
 import { type PayloadSchema, payloadCheck } from './schema.ts'
-import { type QueueService, queuesOf, servers, subscribers } from './service.ts'
+import { type QueueService, queuesOf, type StoredBatch, servers, subscribers } from './service.ts'
 import {
   type SubscribeBatchOptions,
   type SubscribedQueue,
@@ -149,7 +150,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
 
   /**
    * Publishes one message; resolves with its `id` once the engine has it. In a transaction of the plugin `database`, the message leaves after the
-   * commit, and `id` is that of its options, or empty.
+   * commit, and `id` is that of its options, or empty; with an outbox, it is the one that subscribers receive.
    *
    * @throws (as a rejection) QueueUnavailableError within `publishTimeout`, 5 seconds by default, when the engine cannot be reached;
    * QueuePayloadError for a payload that JSON cannot represent or the schema refuses; OptionError for options the engine does not have.
@@ -222,23 +223,37 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))
     const known = (ids: string[]) => (settings.some(hasId) ? ids.map((id, i) => settings[i]!.meta?.id ?? id) : ids)
     const options = settings.map(({ native }) => native)
+    // With a client, the message is part of the transaction itself.
+    const isInside = options.some((one) => one !== undefined && 'client' in one)
+    const store = isInside ? undefined : outboxFor(engines.server)
     const send = () =>
       publishTrace.run(
         () => ({ server: engines.server, queue: name, kind, count: texts.length, payloads, carrier: {} }),
         async (event) => {
           const carrier = carrierOf(event?.carrier)
           const metas = settings.map((one) => metaFor(one, version, carrier))
-          const ids = await engines.ask(engine, name, (driver, signal) =>
-            driver.publish(name, { texts, options, metas, signal }),
-          )
+          const ids = store
+            ? await this.#store(store, { name, kind, texts, options, metas })
+            : await engines.ask(engine, name, (driver, signal) =>
+                driver.publish(name, { texts, options, metas, signal }),
+              )
           if (event !== undefined) event.ids = known(ids)
           return ids
         },
       )
-    // With a client, the message is part of the transaction itself.
-    const isInside = options.some((one) => one !== undefined && 'client' in one)
     const nothing = texts.map(() => '')
-    return known(await (isInside ? send() : whenCommitted(`a message of ${this.#what}`, send, nothing)))
+    return known(await (isInside || store ? send() : whenCommitted(`a message of ${this.#what}`, send, nothing)))
+  }
+
+  /** Leaves messages to the outbox. One that is delivered again keeps its id, by which `once` recognises it. */
+  async #store(store: NonNullable<ReturnType<typeof outboxFor>>, batch: StoredBatch): Promise<string[]> {
+    const metas = batch.metas.map((meta) => ({ ...meta, id: meta?.id ?? randomUUID() }))
+    const data = { ...batch, metas }
+    const changed = this.#definition.isForeign ? changedByJson(batch.options.map((one) => one ?? null)) : undefined
+    if (changed !== undefined)
+      throw QueuePayloadError(this.name, `has options with ${changed}, which the outbox cannot keep`)
+    await store({ sender: 'queues', key: this.name, data })
+    return metas.map(({ id }) => id)
   }
 
   #settingsOf(engine: SubscribedQueue, options: Options | undefined, path = 'publish'): MessageSettings {

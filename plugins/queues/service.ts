@@ -1,5 +1,6 @@
 import { isInTime, type Logger, systemClock } from '../../kernel/index.ts'
-import type { QueueCounts } from '../shared/engines/contract.ts'
+import type { Batch, QueueCounts } from '../shared/engines/contract.ts'
+import { QueueOperationError } from '../shared/engines/errors.ts'
 import type { QueueConfigSettings } from '../shared/engines/options.ts'
 import { Declarations, type Runner } from '../shared/work/declarations.ts'
 import { Mounts } from '../shared/work/mounts.ts'
@@ -28,6 +29,12 @@ export interface QueueSubscriber {
   readonly kind: string
   /** How many messages it handles at once. */
   readonly concurrency: number
+}
+
+/** Messages in the outbox of a database, for one queue. */
+export interface StoredBatch extends Omit<Batch<object>, 'signal'> {
+  readonly name: string
+  readonly kind: string
 }
 
 /** Options of `stop`. */
@@ -282,6 +289,18 @@ export class QueueService {
     const configured = this.declared()
     const known = configured.some((queue) => queue.name === name) ? configured : this.resolved()
     return new QueueOperator(findQueue(name, known), this.engines)
+  }
+
+  /** Passes messages from the outbox to their engine. @internal */
+  async deliver({ name, kind, texts, options: given, metas }: StoredBatch): Promise<void> {
+    const queue = this.resolved().find((one) => one.name === name && one.kind === kind)
+    if (queue === undefined)
+      throw QueueOperationError(
+        `the outbox has a message for the queue "${name}" of ${kind}, and no imported module makes it. Keep the queue and its engine until its messages are delivered`,
+      )
+    // JSON has no `undefined`.
+    const options = given.map((one) => one ?? undefined)
+    await this.engines.ask(queue, name, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
   }
 
   /** The queues whose engine is configured. @internal */

@@ -230,6 +230,7 @@ export class Subscription {
         },
         server: this.#engines.server,
         transaction: this.#options.transaction,
+        scope: `queue:${name}`,
       },
       () => {
         message.end()

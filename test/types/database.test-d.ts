@@ -1,4 +1,4 @@
-import { type DatabaseClient, type LayerOf, type QueryResult, Server } from 'framework'
+import { type DatabaseClient, type LayerOf, once, type QueryResult, Server } from 'framework'
 import type { Equal, Expect } from './expect.ts'
 
 declare module 'framework' {
@@ -38,3 +38,11 @@ const untyped = () => ({ isTyped: false })
 new Server({ plugins: { database: { named: { typed: { url: 'sqlite::memory:', layer: untyped } } } } })
 // @ts-expect-error a named database needs an address
 new Server({ plugins: { database: { named: { other: {} } } } })
+
+new Server({ plugins: { database: { outbox: { table: 'shop.outbox', pollInterval: 500 }, inbox: { keep: 1_000 } } } })
+// @ts-expect-error a misspelt member
+new Server({ plugins: { database: { outbox: { interval: 500 } } } })
+// @ts-expect-error the ids of the inbox are strings
+void once(7, () => {})
+const wasDone: Promise<boolean> = once('7', () => {})
+void wasDone

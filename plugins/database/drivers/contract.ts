@@ -29,6 +29,8 @@ export interface DriverSettings {
   readonly statementTimeout: number | false
   readonly slowQuery: number
   readonly log: 'all' | 'slow' | 'none'
+  readonly outbox: { readonly table: string; readonly pollInterval: number } | false
+  readonly inbox: { readonly table: string; readonly keep: number } | false
   readonly layer: ((parts: never) => unknown) | undefined
   readonly options: { readonly [name: string]: unknown } | undefined
 }

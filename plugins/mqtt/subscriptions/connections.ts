@@ -5,6 +5,8 @@ import type { Declared } from './declarations.ts'
 
 /** The connection of a server or of a script, as what is declared uses it. `adopt` resolves once the broker has accepted it or is unavailable. */
 export interface Connection extends Runner<Declared> {
+  /** The server that has mounted it. */
+  server: object | undefined
   /** Whether it handles what is declared; otherwise it only publishes. */
   readonly handles: boolean
   publish(topic: string, message: unknown, options?: MqttPublishOptions): Promise<void>

@@ -145,8 +145,10 @@ export class HandlerQueue {
     }
     const timeout = this.#timeout
     const what = `the subscription "${filter.text}": the handler`
+    const { transaction } = options
+    const scope = `mqtt:${filter.text}`
     await attempt(
-      { trace: messageTrace, event, call, timeout, what, run, server: this.#server, transaction: options.transaction },
+      { trace: messageTrace, event, call, timeout, what, run, server: this.#server, transaction, scope },
       () => {},
       (error) => notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log, timeout),
     )

@@ -25,12 +25,16 @@ const tableTakes = 'a name of lower-case letters, digits and _'
 /** Options of a pool of `pg` that are often misspelt. */
 const ofPool = ['host', 'port', 'user', 'password', 'database', 'connectionString', 'ssl', 'max', 'min', 'Client']
 
+/** An option for the name of a table. */
+export const tableOption = (name: string) =>
+  option.name(/^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/, tableTakes).default(name)
+
 /** Makes an option for a table in Postgres: an address, or options. */
 export function postgresStore(table: string) {
   const members = {
     url: addressOption('postgres'),
     client: option.having<PostgresStoreClient>(['query'], 'a pool of pg'),
-    table: option.name(/^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/, tableTakes).default(table),
+    table: tableOption(table),
   }
   const options = option
     .shape(members, foreignOption([...Object.keys(members), ...ofPool]))

@@ -34,6 +34,8 @@ export interface Attempt<Event extends object> extends LimitedCall {
   readonly server: object | undefined
   /** Whether the handler runs in a transaction of the server's database. */
   readonly transaction?: TransactionSettings | false | undefined
+  /** Where the ids of `once` count: `queue:orders`. */
+  readonly scope?: string
 }
 
 /**
@@ -86,11 +88,12 @@ function runInTransaction({
   server = {},
   call,
   run,
-}: Pick<Attempt<object>, 'transaction' | 'server' | 'call' | 'run'>): unknown {
+  scope = '',
+}: Pick<Attempt<object>, 'transaction' | 'server' | 'call' | 'run' | 'scope'>): unknown {
   if (!transaction) return run()
   const runner = transactionRunners.get(server)
   if (runner === undefined) throw TransactionPluginError()
-  return runner.begin(run, transaction, call.signal)
+  return runner.begin(run, transaction, call.signal, scope)
 }
 
 /**

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { defineErrors } from '../../../kernel/index.ts'
+import type { OutboxMessage } from './outbox.ts'
 import type { TransactionSettings } from './transaction-options.ts'
 
-export const { TransactionOverError, TransactionPluginError } = defineErrors({
+export const { InboxError, TransactionOverError, TransactionPluginError } = defineErrors({
+  InboxError: (id: string, problem: string) => `once("${id}", …) ${problem}`,
   TransactionPluginError: () =>
     'the option transaction needs the plugin database: new Server({ plugins: { database: { url } } })',
   TransactionOverError: (what: string) =>
@@ -15,11 +17,17 @@ export interface RunningTransaction {
   readonly state: 'open' | 'ending' | 'committed' | 'rolledBack'
   /** Adds work for the time after the commit; it is not done if the transaction is rolled back. */
   afterCommit(work: () => unknown): void
+  /** The server that delivers what {@link store} has written; `undefined` if its database has no outbox. */
+  readonly outboxServer: object | undefined
+  /** Writes a message as a row of this transaction, which is delivered after the commit. */
+  store(message: OutboxMessage): Promise<unknown>
+  /** Does work unless it was done before under this id, in a savepoint; returns whether it was done now. */
+  once(id: string, work: () => unknown): Promise<boolean>
 }
 
 /** Runs work in transactions of the main database of a server. */
 export interface TransactionRunner {
-  begin(work: () => unknown, settings: TransactionSettings, signal: AbortSignal): Promise<unknown>
+  begin(work: () => unknown, settings: TransactionSettings, signal: AbortSignal, scope: string): Promise<unknown>
 }
 
 /** The runners by server, each set by the plugin `database`. */
@@ -27,6 +35,15 @@ export const transactionRunners = new WeakMap<object, TransactionRunner>()
 
 /** The transaction to which the running code belongs. It is entered by transactions only, so that others do not pay for it. */
 export const transactions = new AsyncLocalStorage<RunningTransaction | undefined>()
+
+/** What writes into the outbox of the running transaction; `undefined` without one, or if it belongs to another server. */
+export function outboxFor(server: object | undefined): ((message: OutboxMessage) => Promise<unknown>) | undefined {
+  const transaction = transactions.getStore()
+  const isOpen = transaction?.state === 'open' || transaction?.state === 'ending'
+  return isOpen && server !== undefined && transaction.outboxServer === server
+    ? (message) => transaction.store(message)
+    : undefined
+}
 
 /**
  * Does something that cannot be taken back once the transaction of the running code is committed, such as sending a message, and returns
@@ -56,6 +73,29 @@ export function whenCommitted<Result>(what: string, work: () => Result, meanwhil
  */
 export async function afterCommit(work: () => unknown): Promise<void> {
   await whenCommitted('the function given to afterCommit', async () => void (await work()), undefined)
+}
+
+/**
+ * Does work in the transaction of the running code, unless it was done before under the same id; returns whether it was done now. What it changes in
+ * the database then happens once, however often a message is delivered. The id counts for its queue, MQTT subscription or route; needs the option `inbox`
+ * of the plugin `database`. Like a savepoint, work that fails takes back its own changes and its id.
+ *
+ * @throws (as a rejection) InboxError outside of a transaction, or without the option; the error of the work.
+ * @example
+ * const orders = memoryQueue<{ book: number }>('orders')
+ * await orders.subscribe(
+ *   async ({ book }, message) => {
+ *     await once(message.id, () => server.services.get('databases').client().query('insert into sold values ($1)', [book]))
+ *   },
+ *   { transaction: true },
+ * )
+ */
+export async function once(id: string, work: () => unknown): Promise<boolean> {
+  const transaction = transactions.getStore()
+  if (transaction === undefined || transaction.state === 'committed')
+    throw InboxError(id, 'needs a transaction. Give the route or the subscriber the option transaction: true')
+  if (typeof id !== 'string' || id === '') throw InboxError(id, 'needs an id that is not empty, such as message.id')
+  return transaction.once(id, work)
 }
 
 /** Does work that belongs to no transaction, although it may have been started by code in one. */

@@ -12,6 +12,8 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/cron/schedule/system-clock.ts': 'is the clock of schedules where no test has one',
   'plugins/cron/service.ts': 'patience with jobs, while closing',
   'plugins/database/database.ts': 'patience with a database',
+  'plugins/database/inbox.ts': 'forgets by the clock of the database',
+  'plugins/database/outbox.ts': 'keeps what it has claimed, by the clock of the database',
   'plugins/database/queries.ts': 'measures',
   'plugins/graphql/execution/execute.ts': 'measures',
   'plugins/health/checks.ts': 'patience with the servers that checks ask',

@@ -1,0 +1,38 @@
+import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
+import { ensureTable, nowOf, placed, type TableHost } from './tables.ts'
+
+const hour = 3_600_000
+
+/** The ids under which something was done once. */
+export class Inbox {
+  /** Notes an id of a scope; returns a row if it is new. */
+  readonly note: string
+  readonly #client: TableHost
+  readonly #table: string
+  readonly #forget: string
+  #timer: Timer | undefined
+
+  constructor(client: TableHost, { table, keep }: { readonly table: string; readonly keep: number }) {
+    this.#client = client
+    this.#table = table
+    const note = `insert into ${table} (scope, id, done_at) values (?, ?, ${nowOf(client)}) on conflict do nothing returning id`
+    this.note = placed(client, note)
+    this.#forget = `delete from ${table} where done_at < ${nowOf(client)} - ${keep}`
+  }
+
+  async open(log: Logger): Promise<void> {
+    const columns = 'scope text not null, id text not null, done_at double precision not null, primary key (scope, id)'
+    await ensureTable(this.#client, this.#table, columns)
+    const forget = () =>
+      this.#client.query(this.#forget).catch((error: unknown) => {
+        log.warn({ err: error, database: this.#client.name }, 'old ids of the inbox could not be removed')
+      })
+    this.#timer = systemClock.setInterval(forget, hour)
+    this.#timer.unref()
+    await forget()
+  }
+
+  close(): void {
+    systemClock.clear(this.#timer)
+  }
+}

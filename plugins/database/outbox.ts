@@ -1,0 +1,243 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { Buffer } from 'node:buffer'
+import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
+import { inServer } from '../shared/work/contexts.ts'
+import { deliverersOf, type OutboxMessage } from '../shared/work/outbox.ts'
+import type { Connection, DriverSettings, QueryResult } from './drivers/contract.ts'
+import { ensureTable, nowOf, placed, type TableHost } from './tables.ts'
+
+/** A message that this process delivers. */
+interface Claimed {
+  readonly id: string | number
+  readonly key: string
+  readonly data: string
+  readonly attempts: number
+}
+
+/** The messages of one sender. */
+export interface OutboxCounts {
+  readonly sender: string
+  readonly messages: number
+  /** Milliseconds since the oldest was written. */
+  readonly oldest: number
+}
+
+type OutboxSettings = Exclude<DriverSettings['outbox'], false>
+type TextName = 'store' | 'claim' | 'next' | 'remove' | 'postpone' | 'due' | 'counts'
+
+// A name that no client can use: NUL is refused in headers and properties.
+const bytesName = '\0bytes'
+
+function withBytes(this: { readonly [name: string]: unknown }, name: string, value: unknown): unknown {
+  const bytes = this[name]
+  return bytes instanceof Uint8Array ? { [bytesName]: Buffer.from(bytes).toString('base64') } : value
+}
+
+function bytesBack(_name: string, value: unknown): unknown {
+  const text = (value as { [bytesName]?: unknown } | null)?.[bytesName]
+  return typeof text === 'string' ? Buffer.from(text, 'base64') : value
+}
+
+/** Milliseconds for which a message belongs to a process, which extends them: a dead one no longer does. */
+const lease = 10_000
+/** How many keys of one sender a process delivers at the same time: a sender that does not respond must not stop the others. */
+const concurrency = 10
+/** How many messages of one key are delivered before others have their turn. */
+const inOneTurn = 100
+const maxPause = 60_000
+
+/**
+ * The messages of one database that wait for their delivery. Only the first of a key can be claimed, by one process, so the order of a key is kept:
+ * its first deliveries are in order, and a message that was delivered by a process that died before it could remove it is delivered again.
+ */
+export class Outbox {
+  readonly server: object
+  readonly #client: TableHost
+  readonly #settings: OutboxSettings
+  readonly #log: Logger
+  readonly #texts: Readonly<Record<TextName, string>>
+  /** The keys in progress, and whether to look for more, by sender. */
+  readonly #lanes = new Map<string, { running: number; isLooking: boolean; isWoken: boolean }>()
+  readonly #held = new Set<Claimed['id']>()
+  readonly #busy = new Set<Promise<void>>()
+  // What is delivered belongs to no request, although its commit may have begun it.
+  readonly #outside = AsyncLocalStorage.snapshot()
+  readonly #timers: Timer[] = []
+  #isEnding = false
+  #isAway = false
+
+  constructor(client: TableHost, settings: OutboxSettings, server: object, log: Logger) {
+    this.#client = client
+    this.#settings = settings
+    this.server = server
+    this.#log = log.child({ database: client.name })
+    const { table } = settings
+    const now = nowOf(client)
+    const locked = client.system === 'sqlite' ? '' : 'for update of o skip locked'
+    const claimed = `update ${table} set due_at = ${now} + ${lease}`
+    const returned = 'returning id, key, data, attempts'
+    const texts = {
+      store: `insert into ${table} (sender, key, data, created_at, due_at) values (?, ?, ?, ${now}, ${now})`,
+      // From key to key by the index: the backlog of one costs nothing.
+      claim: `with recursive keys(sender, key) as (
+          select sender, min(key) from ${table} where sender = ? group by sender
+          union all
+          select sender, (select min(t.key) from ${table} t where t.sender = keys.sender and t.key > keys.key) from keys where key is not null
+        ), heads as (
+          select o.id from keys
+          join ${table} o on o.id = (select min(t.id) from ${table} t where t.sender = keys.sender and t.key = keys.key)
+          where o.due_at <= ${now} order by o.id limit ? ${locked}
+        ) ${claimed} where id in (select id from heads) ${returned}`,
+      next: `${claimed} where id = (select min(id) from ${table} where sender = ? and key = ? and id <> ?) and due_at <= ${now} ${returned}`,
+      remove: `delete from ${table} where id = ?`,
+      postpone: `update ${table} set due_at = ${now} + ?, attempts = attempts + ?, error = ? where id = ?`,
+      due: `select distinct sender from ${table} where due_at <= ${now}`,
+      counts: `select sender, count(*) as messages, ${now} - min(created_at) as oldest from ${table} group by sender order by sender`,
+    }
+    this.#texts = Object.fromEntries(
+      Object.entries(texts).map(([name, text]) => [name, placed(client, text)]),
+    ) as typeof texts
+  }
+
+  /** Makes the table. */
+  open(): Promise<void> {
+    const ids = {
+      sqlite: 'integer primary key autoincrement',
+      postgresql: 'bigint generated always as identity primary key',
+    }
+    const columns = `id ${ids[this.#client.system]}, sender text not null, key text not null, data text not null, created_at double precision not null, due_at double precision not null, attempts integer not null default 0, error text, unique (sender, key, id)`
+    return ensureTable(this.#client, this.#settings.table, columns)
+  }
+
+  /** Writes a message with a connection. */
+  store(connection: Connection, { sender, key, data }: OutboxMessage): Promise<QueryResult> {
+    return connection.query(this.#texts.store, [sender, key, JSON.stringify(data, withBytes)])
+  }
+
+  /** Looks for messages of other processes from now on. */
+  start(): void {
+    if (this.#timers.length > 0 || this.#isEnding) return
+    const every = (ms: number, work: () => Promise<void>) => {
+      const timer = systemClock.setInterval(() => this.#outside(() => void this.#tracked(this.#noting(work))), ms)
+      timer.unref()
+      this.#timers.push(timer)
+    }
+    every(this.#settings.pollInterval, async () => {
+      const { rows } = await this.#query<{ sender: string }>('due', [])
+      for (const { sender } of rows) this.wake(sender)
+    })
+    every(lease / 3, () => this.#extend())
+  }
+
+  /** Looks for messages of a sender. */
+  wake(sender: string): void {
+    this.start()
+    const lane = this.#lanes.get(sender) ?? { running: 0, isLooking: false, isWoken: false }
+    this.#lanes.set(sender, lane)
+    lane.isWoken = true
+    if (lane.isLooking || this.#isEnding || !deliverersOf(this.server).has(sender)) return
+    lane.isLooking = true
+    const look = this.#noting(async () => {
+      while (lane.isWoken && lane.running < concurrency && !this.#isEnding) {
+        lane.isWoken = false
+        const { rows } = await this.#query<Claimed>('claim', [sender, concurrency - lane.running])
+        for (const first of rows) {
+          lane.running++
+          void this.#tracked(this.#noting(() => this.#deliverFrom(sender, first))).then(() => {
+            lane.running--
+            this.wake(sender)
+          })
+        }
+      }
+    })
+    void this.#tracked(look.finally(() => (lane.isLooking = false)))
+  }
+
+  /** The messages that wait, by sender. */
+  async counts(): Promise<OutboxCounts[]> {
+    const { rows } = await this.#query<OutboxCounts>('counts', [])
+    return rows.map(({ sender, messages, oldest }) => ({ sender, messages: Number(messages), oldest: Number(oldest) }))
+  }
+
+  /** How many keys this process delivers at the moment. */
+  get running(): number {
+    return this.#held.size
+  }
+
+  /** Waits for what is being delivered. */
+  async drain(): Promise<void> {
+    while (this.#busy.size > 0) await Promise.all(this.#busy)
+  }
+
+  /** Claims nothing more, and waits for what is being delivered. */
+  async close(): Promise<void> {
+    this.#isEnding = true
+    for (const timer of this.#timers) systemClock.clear(timer)
+    await this.drain()
+  }
+
+  #query<Row extends object>(name: TextName, values: readonly unknown[]): Promise<QueryResult<Row>> {
+    return this.#outside(() => this.#client.query<Row>(this.#texts[name], values))
+  }
+
+  /** Makes `drain` wait for it. */
+  #tracked(work: Promise<void>): Promise<void> {
+    this.#busy.add(work)
+    void work.then(() => this.#busy.delete(work))
+    return work
+  }
+
+  /** Reports once that the database does not respond, and once that it does. Never rejects. */
+  async #noting(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+      if (this.#isAway) this.#log.warn('the outbox works again')
+      this.#isAway = false
+    } catch (error) {
+      if (!this.#isAway) this.#log.warn({ err: error }, 'the outbox does not work: its messages wait')
+      this.#isAway = true
+    }
+  }
+
+  async #extend(): Promise<void> {
+    if (this.#held.size === 0) return
+    const list = [...this.#held].map(() => '?').join(', ')
+    const text = `update ${this.#settings.table} set due_at = ${nowOf(this.#client)} + ${lease} where id in (${list})`
+    await this.#client.query(placed(this.#client, text), [...this.#held])
+  }
+
+  /** Delivers a message and those after it with the same key. */
+  async #deliverFrom(sender: string, first: Claimed): Promise<void> {
+    const deliver = deliverersOf(this.server).get(sender)!
+    let row: Claimed | undefined = first
+    for (let turn = 1; row !== undefined; turn++) {
+      try {
+        this.#held.add(row.id)
+        const data = JSON.parse(row.data, bytesBack) as never
+        await this.#outside(() => inServer(this.server, () => deliver(data)))
+      } catch (error) {
+        await this.#failed(sender, row, error as Error)
+        return
+      } finally {
+        this.#held.delete(row.id)
+      }
+      row = await this.#following(sender, row, turn < inOneTurn && !this.#isEnding)
+    }
+  }
+
+  /** Removes a delivered message, and claims the next one of its key before: in between, another process could claim it, and the one after it. */
+  async #following(sender: string, { id, key }: Claimed, claims: boolean): Promise<Claimed | undefined> {
+    const next = claims ? await this.#query<Claimed>('next', [sender, key, id]) : undefined
+    await this.#query('remove', [id])
+    return next?.rows[0]
+  }
+
+  async #failed(sender: string, { id, key, attempts }: Claimed, error: Error): Promise<void> {
+    // Closing ends the connections of the senders: that is not a failure of the message.
+    const pause = this.#isEnding ? 0 : Math.min(1_000 * 2 ** attempts, maxPause)
+    await this.#query('postpone', [pause, Number(!this.#isEnding), String(error.message).slice(0, 500), id])
+    const fields = { err: error, sender, key, attempt: attempts + 1 }
+    if (!this.#isEnding)
+      this.#log.error(fields, `a message of the outbox was not delivered, and stays; next attempt in ${pause} ms`)
+  }
+}

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { outboxKillRounds } from '../../support/outbox-kills.ts'
+import type { OwnServer } from '../../support/own-server.ts'
+import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+
+// outbox-kills.long.test.ts has two hundred rounds; SEED repeats those that have failed.
+
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+const rounds = Number(process.env.ROUNDS ?? 10)
+
+describe.skipIf(!hasPostgres)('while processes and Postgres die and stop', () => {
+  let postgres: OwnServer
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres?.stop())
+
+  test('what is committed is delivered in order, what is rolled back is not, and once is once', async () => {
+    const report = await outboxKillRounds(postgres, seed, rounds)
+    expect(report.handled).toBe(report.written)
+  })
+})
