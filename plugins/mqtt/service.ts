@@ -121,7 +121,7 @@ export class MqttService {
     this.#connection = {
       handles: subscribe.isOn,
       server: undefined,
-      takes: (declared) => this.#mayHave(declared) && (this.#connection.server !== undefined || isFirst(this.#connection)),
+      takes: (declared) => this.#mayHave(declared) && (!!this.#connection.server || isFirst(this.#connection)),
       adopt: (declared) => this.#adopt(declared),
       drop: (declared) => this.#drop(declared),
       publish: (topic, message, given) => this.publish(topic as never, message as never, given),
