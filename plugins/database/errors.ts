@@ -6,6 +6,8 @@ export const {
   DatabaseBusyError,
   DatabaseClosedError,
   DatabaseNameError,
+  MigrationsMissingError,
+  MigrationsPendingError,
   TransactionStatementError,
   TransactionFailedError,
   TransactionEndedError,
@@ -23,6 +25,10 @@ export const {
   ],
   DatabaseNameError: (name: string, names: readonly string[]) =>
     `there is no database "${name}". Add it: plugins: { database: { named: { ${name}: { url } } } }. Databases: ${names.join(', ')}`,
+  MigrationsMissingError: (name: string, what: string) =>
+    `the database "${name}" has no ${what}: add it to its options`,
+  MigrationsPendingError: (name: string, pending: readonly string[]) =>
+    `migrations of the database "${name}" have not run: ${pending.join(', ')}. Run them: framework migrate`,
   TransactionStatementError: (statement: string) =>
     `"${statement}" would end the transaction that the framework has begun. Throw an error to roll it back, or leave the option transaction out to control it by statements`,
   TransactionFailedError: () =>

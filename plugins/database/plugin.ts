@@ -73,9 +73,10 @@ export const database = definePlugin({
       }
       route.add('around', transaction, { repeats: settings.retry > 0 })
     })
+    ctx.onListen(() => databases.checkPending(ctx.log))
     ctx.onClose((timeLeft) => databases.each((client) => client.close(timeLeft)))
     transactionRunners.set(ctx.server, databases.client())
-    await databases.each((client) => client.open(ctx.log))
+    await databases.open(ctx.log)
     ctx.provide('database', databases.get())
   },
 })

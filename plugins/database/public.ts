@@ -10,11 +10,14 @@ export type { DatabaseClient } from './database.ts'
 export type { DatabaseDriver, DatabaseRow, DatabaseSystem, PoolCounts, QueryResult } from './drivers/contract.ts'
 export { kyselyDialect } from './kysely.ts'
 export type { DatabaseLayers, LayerOf, MainDatabase } from './layers.ts'
+export { kyselyMigrations, sqlMigrations } from './migrations.ts'
 export type {
   DatabaseConnectionOptions,
+  DatabaseMigrations,
   DatabaseOptions,
   DatabasePoolOptions,
   LayerParts,
+  MigrationParts,
   NamedDatabaseOptions,
 } from './options.ts'
 export type { Databases } from './service.ts'
