@@ -131,6 +131,7 @@ export const load: Readonly<Record<OwnName, () => Promise<OwnCommandBody>>> = {
   'generate-command': async () => (await import('./commands/generate.ts')).generateCommand,
   'init-queue': async () => (await import('./commands/init-plugin.ts')).initQueue,
   'init-mailer': async () => (await import('./commands/init-plugin.ts')).initMailer,
+  'init-database': async () => (await import('./commands/init-plugin.ts')).initDatabase,
   'init-storage': async () => (await import('./commands/init-plugin.ts')).initStorage,
   'generate-sdk': async () => (await import('./commands/generate-sdk.ts')).generateSdk,
 }

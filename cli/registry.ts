@@ -30,6 +30,7 @@ const descriptions = {
   'generate-command': 'Writes a command of the application',
   'init-queue': 'Writes the configuration of the queues',
   'init-mailer': 'Writes the mailer',
+  'init-database': 'Writes the database, with a first migration',
   'init-storage': 'Writes the storage',
   'generate-sdk': 'Writes a typed client for the routes',
 } as const

@@ -45,7 +45,7 @@ test('a failed migration is reported, and nothing of its database is kept', asyn
   expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('already exists') })
 })
 
-test('an application without migrations, or without seeds, is told what to add', async () => {
+test('an application without migrations, or without seeds, learns what to add', async () => {
   expect(await run(['--entry', 'none.js'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('none.js has no database with migrations'),
