@@ -1,14 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sql } from 'drizzle-orm'
-import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
-import { migrate as drizzleMigrate } from 'drizzle-orm/node-postgres/migrator'
 import { type DatabaseOptions, kyselyDialect, kyselyMigrations, Server, sqlMigrations } from 'framework'
 import { testDatabase, testServer } from 'framework/testing'
 import { Kysely, type MigrationProvider, Migrator, PostgresDialect, SqliteDialect } from 'kysely'
-import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
@@ -107,7 +102,8 @@ const failing: MigrationProvider = {
   }),
 }
 const ofKysely = (dialect: typeof PostgresDialect | typeof SqliteDialect, from = provider) => ({
-  layer: ({ database }: { database: never }) => new Kysely<object>({ dialect: kyselyDialect(dialect as typeof PostgresDialect, database) }),
+  layer: ({ database }: { database: never }) =>
+    new Kysely<object>({ dialect: kyselyDialect(dialect as typeof PostgresDialect, database) }),
   migrations: kyselyMigrations((db: Kysely<object>) => new Migrator({ db, provider: from })),
 })
 
@@ -186,35 +182,5 @@ describe.skipIf(!hasPostgres)('migrations of Postgres', () => {
     await server.ready()
     expect(await server.services.get('databases').migrate()).toEqual(['001-slow'])
     await expect(server.services.get('databases').client().query('select pg_sleep(0.3)')).rejects.toThrow('timeout')
-  })
-
-  test('of Drizzle', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'framework-drizzle-'))
-    mkdirSync(join(folder, 'meta'))
-    const entries = [{ idx: 0, version: '7', when: 1, tag: '0000_books', breakpoints: true }]
-    writeFileSync(join(folder, 'meta/_journal.json'), JSON.stringify({ version: '7', dialect: 'postgresql', entries }))
-    writeFileSync(join(folder, '0000_books.sql'), 'create table books (title text not null);')
-    type Layer = NodePgDatabase & { $client: Pool }
-    const migrations = {
-      async pending({ layer }: { layer: Layer }) {
-        const journal = JSON.parse(await readFile(join(folder, 'meta/_journal.json'), 'utf8')) as {
-          entries: typeof entries
-        }
-        const exists = await layer.execute(sql`select 1 where to_regclass('drizzle.__drizzle_migrations') is not null`)
-        const last = sql`select max(created_at) as last from drizzle.__drizzle_migrations`
-        const done = exists.rows.length === 0 ? 0 : Number((await layer.execute(last)).rows[0]!.last)
-        return journal.entries.filter(({ when }) => when > done).map(({ tag }) => tag)
-      },
-      run: ({ layer }: { layer: Layer }) => drizzleMigrate(layer, { migrationsFolder: folder }),
-    }
-    const options = { url: await makeUrl(), migrations, layer: ({ pool }: { pool: Pool }) => drizzle({ client: pool }) }
-    const servers = [1, 2].map(() => serve(options))
-    await Promise.all(servers.map((server) => server.ready()))
-    const runs = await Promise.all(servers.map((server) => server.services.get('databases').migrate()))
-    expect(runs.flat()).toEqual(['0000_books'])
-    expect(await count(servers[0]!)).toBe(0)
-    expect(await servers[0]!.services.get('databases').pendingMigrations()).toEqual([])
-    await Promise.all(servers.map((server) => server.close()))
-    rmSync(folder, { recursive: true })
   })
 })
