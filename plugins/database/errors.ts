@@ -8,6 +8,7 @@ export const {
   DatabaseNameError,
   MigrationsMissingError,
   MigrationsPendingError,
+  SeveralStatementsError,
   TransactionStatementError,
   TransactionFailedError,
   TransactionEndedError,
@@ -29,6 +30,8 @@ export const {
     `the database "${name}" has no ${what}: add it to its options`,
   MigrationsPendingError: (name: string, pending: readonly string[]) =>
     `migrations of the database "${name}" have not run: ${pending.join(', ')}. Run them: framework migrate`,
+  SeveralStatementsError: (text: string) =>
+    `SQLite runs one statement at a time, and this is several: "${text}". Run each by itself; in sqlMigrations, make a list of them`,
   TransactionStatementError: (statement: string) =>
     `"${statement}" would end the transaction that the framework has begun. Throw an error to roll it back, or leave the option transaction out to control it by statements`,
   TransactionFailedError: () =>

@@ -8,6 +8,8 @@ export function exclusively<Result>(database: DatabaseClient, work: () => Promis
       await database.query('set local statement_timeout = 0')
       await database.query('set local idle_in_transaction_session_timeout = 0')
       await database.query("select pg_advisory_xact_lock(hashtextextended('framework migrate', 0))")
+      // With a table, the connection also learns what was created while it waited: to_regclass would still miss it.
+      await database.query('select from pg_class limit 0')
       // A migration that waits for a table blocks every request that comes after it.
       await database.query("set local lock_timeout = '10s'")
     }

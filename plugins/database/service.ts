@@ -59,17 +59,13 @@ export class Databases {
     return this.#settings[this.client(name).name]!.migrations
   }
 
-  #open(name: string) {
-    const migrations = this.migrationsOf(name)
-    if (migrations === undefined) throw MigrationsMissingError(name, 'migrations')
-    return { migrations, parts: { database: this.client(name), layer: this.get(name) } }
+  #partsOf(name: string) {
+    return { database: this.client(name), layer: this.get(name) }
   }
 
   /** Returns the names of the migrations that have not run yet; none without the option `migrations`. */
   async pendingMigrations(name = 'main'): Promise<readonly string[]> {
-    if (this.migrationsOf(name) === undefined) return []
-    const { migrations, parts } = this.#open(name)
-    return migrations.pending(parts)
+    return (await this.migrationsOf(name)?.pending(this.#partsOf(name))) ?? []
   }
 
   /**
@@ -78,7 +74,8 @@ export class Databases {
    * @throws (as a rejection) MigrationsMissingError without the option `migrations`; the error of the migration.
    */
   async migrate(name = 'main'): Promise<readonly string[]> {
-    const { migrations, parts } = this.#open(name)
+    const [migrations, parts] = [this.migrationsOf(name), this.#partsOf(name)]
+    if (migrations === undefined) throw MigrationsMissingError(name, 'migrations')
     return exclusively(parts.database, async () => {
       const names = await migrations.pending(parts)
       if (names.length > 0) await migrations.run(parts)
@@ -88,8 +85,8 @@ export class Databases {
 
   /** Runs the `seed` of the option `migrations`, in a transaction. @throws (as a rejection) MigrationsMissingError without one. */
   async seed(name = 'main'): Promise<void> {
-    const { migrations, parts } = this.#open(name)
-    if (migrations.seed === undefined) throw MigrationsMissingError(name, 'migrations.seed')
+    const [migrations, parts] = [this.migrationsOf(name), this.#partsOf(name)]
+    if (migrations?.seed === undefined) throw MigrationsMissingError(name, 'migrations.seed')
     await exclusively(parts.database, async () => migrations.seed!(parts))
   }
 

@@ -6,7 +6,7 @@ import { defineErrors } from '../../kernel/index.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import { variable } from '../shared/environment/process.ts'
 import { option } from '../shared/options/index.ts'
-import { isAddress, shownAddress, testDatabaseFolder } from '../shared/stores/address.ts'
+import { addressOption, isAddress, shownAddress, testDatabaseFolder } from '../shared/stores/address.ts'
 
 /** What the databases of tests begin with. */
 export interface DatabaseTemplate {
@@ -39,13 +39,13 @@ const { TestDatabaseError } = defineErrors({
 
 const options = option
   .shape({
-    url: option
-      .value<string>(
-        'postgres://user:password@host/database or sqlite:',
-        (given) => given === 'sqlite:' || isAddress('postgres', given),
-      )
-      .secret(),
-    template: option.having<DatabaseTemplate>(['migrate'], 'an object with key and migrate'),
+    url: option.either(option.oneOf('sqlite:'), addressOption('postgres')),
+    template: option
+      .shape({
+        key: option.value<unknown>('what migrate makes').required(),
+        migrate: option.fn<DatabaseTemplate['migrate']>().required(),
+      })
+      .optional(),
   })
   .typed<TestDatabaseOptions>()
 
@@ -76,11 +76,13 @@ async function sqliteFile(template: DatabaseTemplate | undefined) {
   const folder = await mkdtemp(join(tmpdir(), testDatabaseFolder))
   const drop = () => rm(folder, { recursive: true, force: true })
   const url = `sqlite:${join(folder, 'test.sqlite')}`
-  await Promise.resolve(template?.migrate(url)).catch(async (error: unknown) => {
+  try {
+    await template?.migrate(url)
+    return { url, drop }
+  } catch (error) {
     await drop()
     throw error
-  })
-  return { url, drop }
+  }
 }
 
 type Query = (text: string, values?: unknown[]) => Promise<{ rows: { datname: string }[] }>

@@ -54,8 +54,5 @@ export function cdnOf({ url, keyPairId = '', privateKey }: SettingsOf<typeof cdn
     const signature = base64.replaceAll('+', '-').replaceAll('=', '_').replaceAll('/', '~')
     return `${url}Expires=${expires}&Signature=${signature}&Key-Pair-Id=${encodeURIComponent(keyPairId)}`
   }
-  const signedUrl =
-    privateKey &&
-    ((key: string, seconds: number, headers: StorageDownloadHeaders) => signed(privateKey, key, seconds, headers))
-  return { url: urlOf, signedUrl }
+  return { url: urlOf, signedUrl: privateKey && signed.bind(undefined, privateKey) }
 }

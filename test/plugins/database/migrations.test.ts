@@ -53,6 +53,8 @@ function behaviour(makeUrl: () => Promise<string>, more: object = {}) {
     const options = await given()
     const servers = [1, 2, 3].map(() => serve(options))
     await Promise.all(servers.map((server) => server.ready()))
+    // Their connections remember that there is no table.
+    for (const server of servers) await server.services.get('databases').pendingMigrations()
     const runs = await Promise.all(servers.map((server) => server.services.get('databases').migrate()))
     expect(runs.flat()).toEqual(['001-books', '002-emma'])
     expect(await count(servers[0]!)).toBe(1)
@@ -139,6 +141,24 @@ describe('migrations of SQLite', () => {
     await tested.ready()
     expect(await count(tested)).toBe(1)
     await tested.close()
+  })
+
+  test('several statements in one text are refused, as all but the first would be ignored', async () => {
+    const wrong = sqlMigrations({ '001-two': 'create table books (title text); create table shelf (title text);' })
+    await using server = serve({ url: await makeUrl(), migrations: wrong })
+    await server.ready()
+    const databases = server.services.get('databases')
+    await expect(databases.migrate()).rejects.toMatchObject({ code: 'SeveralStatementsError' })
+    expect(await databases.pendingMigrations()).toEqual(['001-two'])
+    const trigger =
+      'create trigger t after insert on log begin delete from log where n = 1; delete from log where n = 2; end;'
+    for (const one of [
+      'create table log (n int, text text);',
+      trigger,
+      "insert into log values (3, 'a; b') -- c; d",
+      'select "a;b" from (select 1 as "a;b") /* e; f */ ;  ',
+    ])
+      await databases.client().query(one)
   })
 
   test('without them, there is nothing to run', async () => {

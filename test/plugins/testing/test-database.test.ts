@@ -51,6 +51,7 @@ describe('a database of SQLite', () => {
     [{ url: 'mysql://127.0.0.1/a' }],
     [{ url: 'sqlite:file' }],
     [{ template: {} }],
+    [{ template: { migrate } }],
     [{ templates: {} }],
   ])('options that cannot be meant: %j', async (options) => {
     await expect(testDatabase(options as never)).rejects.toMatchObject({ code: 'OptionError' })
