@@ -108,6 +108,7 @@ export const load: Readonly<Record<OwnName, () => Promise<OwnCommandBody>>> = {
   build: async () => (await import('./commands/build.ts')).build,
   routes: async () => (await import('./commands/routes.ts')).routes,
   explain: async () => (await import('./commands/explain.ts')).explain,
+  migrate: async () => (await import('./commands/migrate.ts')).migrate,
   plugins: async () => (await import('./commands/plugins.ts')).plugins,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   'cron-start': async () => (await import('./commands/background.ts')).cronStart,
@@ -130,6 +131,7 @@ export const load: Readonly<Record<OwnName, () => Promise<OwnCommandBody>>> = {
   'generate-command': async () => (await import('./commands/generate.ts')).generateCommand,
   'init-queue': async () => (await import('./commands/init-plugin.ts')).initQueue,
   'init-mailer': async () => (await import('./commands/init-plugin.ts')).initMailer,
+  'init-database': async () => (await import('./commands/init-plugin.ts')).initDatabase,
   'init-storage': async () => (await import('./commands/init-plugin.ts')).initStorage,
   'generate-sdk': async () => (await import('./commands/generate-sdk.ts')).generateSdk,
 }

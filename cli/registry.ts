@@ -9,6 +9,7 @@ const descriptions = {
   explain: 'Shows the steps of a request',
   plugins: 'Shows the tree of plugins, with the time that each takes',
   doctor: 'Says what is wrong or unwise, and what to do about it',
+  migrate: 'Brings the tables of the databases up to date',
   'cron-start': 'Runs the scheduled jobs, without HTTP',
   'queue-start': 'Runs the workers of the queues, without HTTP',
   'queue list': 'Lists the queues, with the numbers of their messages',
@@ -29,6 +30,7 @@ const descriptions = {
   'generate-command': 'Writes a command of the application',
   'init-queue': 'Writes the configuration of the queues',
   'init-mailer': 'Writes the mailer',
+  'init-database': 'Writes the database, with a first migration',
   'init-storage': 'Writes the storage',
   'generate-sdk': 'Writes a typed client for the routes',
 } as const

@@ -46,7 +46,6 @@ test('exempt are only those that cannot run here; they are compiled', () => {
   const exempt = blocks.filter((block) => block.noRun !== undefined)
   expect(exempt.map(({ file, noRun }) => `${file} ${noRun}`)).toEqual([
     'docs/guides/authentication.md needs the package better-auth',
-    'docs/guides/database.md needs the package drizzle-orm',
     'docs/guides/database.md needs the client that Prisma generates',
     'docs/guides/testing.md the other file is src/app.ts of a project',
     'docs/plugins/cron.md it runs until it is stopped',

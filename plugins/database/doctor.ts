@@ -29,6 +29,23 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
         })),
   },
   {
+    code: 'database.migrations-pending',
+    level: 'warning',
+    network: true,
+    async find(input) {
+      const found: DoctorFinding[] = []
+      for (const [name] of input.booted ? all(input) : []) {
+        const names = await input.services.get('databases').pendingMigrations(name)
+        if (names.length > 0)
+          found.push({
+            problem: `migrations of the database "${name}" have not run: ${names.join(', ')}`,
+            remedy: 'Run them: framework migrate',
+          })
+      }
+      return found
+    },
+  },
+  {
     code: 'database.pool-too-large',
     level: 'warning',
     network: true,

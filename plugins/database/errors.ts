@@ -7,6 +7,9 @@ export const {
   DatabaseClosedError,
   DatabaseNameError,
   DatabaseTableError,
+  MigrationsMissingError,
+  MigrationsPendingError,
+  SeveralStatementsError,
   TransactionStatementError,
   TransactionFailedError,
   TransactionEndedError,
@@ -26,6 +29,12 @@ export const {
     `there is no database "${name}". Add it: plugins: { database: { named: { ${name}: { url } } } }. Databases: ${names.join(', ')}`,
   DatabaseTableError: (name: string, table: string, why: string, statement: string) =>
     `the database "${name}" needs the table ${table}, and this user cannot make it: ${why}. Let its owner run: ${statement}`,
+  MigrationsMissingError: (name: string, what: string) =>
+    `the database "${name}" has no ${what}: add it to its options`,
+  MigrationsPendingError: (name: string, pending: readonly string[]) =>
+    `migrations of the database "${name}" have not run: ${pending.join(', ')}. Run them: framework migrate`,
+  SeveralStatementsError: (text: string) =>
+    `SQLite runs one statement at a time, and this is several: "${text}". Run each by itself; in sqlMigrations, make a list of them`,
   TransactionStatementError: (statement: string) =>
     `"${statement}" would end the transaction that the framework has begun. Throw an error to roll it back, or leave the option transaction out to control it by statements`,
   TransactionFailedError: () =>

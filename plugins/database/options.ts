@@ -15,6 +15,26 @@ export interface LayerParts<Pool = never> {
   readonly pool: Pool
 }
 
+/** The arguments of migrations and seeds. */
+export interface MigrationParts<Layer = unknown> {
+  /** The database: runs statements. */
+  readonly database: DatabaseClient
+  /** What the option `layer` has returned, otherwise the database. */
+  readonly layer: Layer
+}
+
+/** How the tables of a database come about: by the tool of its query builder, or by `sqlMigrations`. */
+export interface DatabaseMigrations<Layer = unknown> {
+  /** Returns the names of the migrations that have not run yet. It must not change anything. */
+  pending(parts: MigrationParts<Layer>): Promise<readonly string[]>
+  /** Runs these migrations. What it does with the database is one transaction, which one process at a time has. */
+  run(parts: MigrationParts<Layer>): unknown
+  /** Fills the tables, for `framework migrate --seed`, in a transaction. It may run again. */
+  seed?(parts: MigrationParts<Layer>): unknown
+  /** Whether a server refuses to listen while migrations have not run, or only logs a warning. Default `'refuse'`. */
+  readonly whenPending?: 'refuse' | 'warn'
+}
+
 /** The pool of one database. */
 export interface DatabasePoolOptions {
   /** Maximum number of connections of this process. Default 10; SQLite has 1. */
@@ -64,6 +84,8 @@ export interface DatabaseConnectionOptions<Layer = unknown> {
   inbox?: boolean | InboxOptions
   /** Returns the service: the instance of a query builder. Default: the {@link DatabaseClient}. */
   layer?(parts: LayerParts): Layer
+  /** How its tables come about: what `framework migrate` runs. */
+  migrations?: DatabaseMigrations<Layer>
   /** Further options of the pool of the package, such as `ssl`. */
   options?: { readonly [name: string]: unknown }
 }
@@ -100,6 +122,15 @@ const inbox = option.shape({
   table: tableOption('framework_inbox'),
   keep: option.ms({ min: 1 }).default(604_800_000),
 })
+const migrations = option
+  .shape({
+    pending: option.fn<DatabaseMigrations['pending']>('a function (parts) => names').required(),
+    run: option.fn<DatabaseMigrations['run']>().required(),
+    seed: option.fn<DatabaseMigrations['seed'] & {}>(),
+    whenPending: option.oneOf('refuse', 'warn'),
+  })
+  .optional()
+  .typed<DatabaseMigrations<never>>()
 
 const members = {
   driver: option.oneOf(...(Object.keys(drivers) as DatabaseDriver[])),
@@ -122,6 +153,7 @@ const members = {
     )
     .default(false),
   layer: option.fn<(parts: LayerParts) => unknown>('a function ({ database, pool }) => service'),
+  migrations,
   options: option
     .value<{ readonly [name: string]: unknown }>('an object', (given) => typeof given === 'object' && given !== null)
     .secret(),

@@ -1,5 +1,6 @@
 import { definePlugin, type Middleware, type Request } from '../../kernel/index.ts'
 import { figure } from '../shared/development/metrics.ts'
+import { testDatabaseFolder } from '../shared/stores/address.ts'
 import { transactionOption } from '../shared/work/transaction-options.ts'
 import { transactionRunners } from '../shared/work/transactions.ts'
 import { type DatabaseSettings, databaseOptions } from './options.ts'
@@ -8,7 +9,9 @@ import { Databases } from './service.ts'
 import type { Transaction } from './transaction.ts'
 
 const inMemory = (settings: DatabaseSettings): DatabaseSettings =>
-  settings.system === 'sqlite' ? { ...settings, url: 'sqlite::memory:' } : settings
+  settings.system === 'sqlite' && !settings.url.includes(testDatabaseFolder)
+    ? { ...settings, url: 'sqlite::memory:' }
+    : settings
 
 /**
  * Provides a database as `services.database` and `req.database`, connected at boot and closed with the server. Its queries are seen by `telemetry`,
@@ -84,12 +87,13 @@ export const database = definePlugin({
       }
       route.add('around', transaction, { repeats: settings.retry > 0 })
     })
+    ctx.onListen(() => databases.checkPending(ctx.log))
     ctx.onListen(() => databases.each(async (client) => client.outbox?.start()))
     // Before the queues and the others close, which are registered later.
     ctx.onDrain(() => databases.each(async (client) => client.outbox?.drain()))
     ctx.onClose((timeLeft) => databases.each((client) => client.close(timeLeft)))
     transactionRunners.set(ctx.server, databases.client())
-    await databases.each((client) => client.open(ctx.server, ctx.log))
+    await databases.open(ctx.server, ctx.log)
     ctx.provide('database', databases.get())
   },
 })

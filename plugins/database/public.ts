@@ -10,12 +10,15 @@ export type { DatabaseClient } from './database.ts'
 export type { DatabaseDriver, DatabaseRow, DatabaseSystem, PoolCounts, QueryResult } from './drivers/contract.ts'
 export { kyselyDialect } from './kysely.ts'
 export type { DatabaseLayers, LayerOf, MainDatabase } from './layers.ts'
+export { kyselyMigrations, sqlMigrations } from './migrations.ts'
 export type {
   DatabaseConnectionOptions,
+  DatabaseMigrations,
   DatabaseOptions,
   DatabasePoolOptions,
   InboxOptions,
   LayerParts,
+  MigrationParts,
   NamedDatabaseOptions,
   OutboxOptions,
 } from './options.ts'

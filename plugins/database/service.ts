@@ -1,7 +1,9 @@
+import type { Logger } from '../../kernel/index.ts'
 import { DatabaseClient } from './database.ts'
-import { DatabaseClosedError, DatabaseNameError } from './errors.ts'
+import { DatabaseClosedError, DatabaseNameError, MigrationsMissingError, MigrationsPendingError } from './errors.ts'
 import type { LayerOf } from './layers.ts'
-import type { DatabasesSettings } from './options.ts'
+import { exclusively } from './migrations.ts'
+import type { DatabaseMigrations, DatabaseSettings, DatabasesSettings } from './options.ts'
 import type { OutboxCounts } from './outbox.ts'
 
 /**
@@ -17,9 +19,12 @@ import type { OutboxCounts } from './outbox.ts'
 export class Databases {
   readonly #clients: ReadonlyMap<string, DatabaseClient>
 
+  readonly #settings: { readonly [name: string]: DatabaseSettings }
+
   /** @internal */
   constructor({ main, named }: DatabasesSettings) {
-    const all = Object.entries({ main, ...named })
+    this.#settings = { main, ...named }
+    const all = Object.entries(this.#settings)
     this.#clients = new Map(all.map(([name, settings]) => [name, new DatabaseClient(name, settings)]))
   }
 
@@ -56,6 +61,60 @@ export class Databases {
       ((await outbox?.counts()) ?? []).map((counts) => ({ ...counts, database, oldest: counts.oldest / 1_000 })),
     )
     return (await Promise.all(all)).flat()
+  }
+
+  /** The option `migrations` of a database. @internal */
+  migrationsOf(name: string): DatabaseMigrations | undefined {
+    return this.#settings[this.client(name).name]!.migrations
+  }
+
+  #partsOf(name: string) {
+    return { database: this.client(name), layer: this.get(name) }
+  }
+
+  /** Returns the names of the migrations that have not run yet; none without the option `migrations`. */
+  async pendingMigrations(name = 'main'): Promise<readonly string[]> {
+    return (await this.migrationsOf(name)?.pending(this.#partsOf(name))) ?? []
+  }
+
+  /**
+   * Runs the migrations that have not run yet, all of them or none, in one process at a time, and returns their names: what `framework migrate` does.
+   *
+   * @throws (as a rejection) MigrationsMissingError without the option `migrations`; the error of the migration.
+   */
+  async migrate(name = 'main'): Promise<readonly string[]> {
+    const [migrations, parts] = [this.migrationsOf(name), this.#partsOf(name)]
+    if (migrations === undefined) throw MigrationsMissingError(name, 'migrations')
+    return exclusively(parts.database, async () => {
+      const names = await migrations.pending(parts)
+      if (names.length > 0) await migrations.run(parts)
+      return names
+    })
+  }
+
+  /** Runs the `seed` of the option `migrations`, in a transaction. @throws (as a rejection) MigrationsMissingError without one. */
+  async seed(name = 'main'): Promise<void> {
+    const [migrations, parts] = [this.migrationsOf(name), this.#partsOf(name)]
+    if (migrations?.seed === undefined) throw MigrationsMissingError(name, 'migrations.seed')
+    await exclusively(parts.database, async () => migrations.seed!(parts))
+  }
+
+  /** Opens all, and migrates those in memory, which are empty. @internal */
+  async open(server: object, log: Logger): Promise<void> {
+    await this.each((client) => client.open(server, log))
+    for (const [name, { url, migrations }] of Object.entries(this.#settings))
+      if (url === 'sqlite::memory:' && migrations !== undefined) await this.migrate(name)
+  }
+
+  /** Refuses to serve with tables that the code does not expect, or warns. @internal */
+  async checkPending(log: Logger): Promise<void> {
+    for (const name of this.names) {
+      const pending = await this.pendingMigrations(name)
+      if (pending.length === 0) continue
+      const error = MigrationsPendingError(name, pending)
+      if (this.migrationsOf(name)?.whenPending !== 'warn') throw error
+      log.warn(error.message)
+    }
   }
 
   /** Does the same with all of them. When it rejects, nothing is under way any more, so that all can be closed. @internal */

@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream'
 import { isFrameworkError, OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
+import { dispositionOf } from '../shared/http/sent-file.ts'
+import { option } from '../shared/options/index.ts'
 import { bodyOf, checkContentType, contentTypeOf, type StorageData } from './data.ts'
 import { missing, StorageUrlError } from './errors.ts'
-import { checkKey, checkPrefix } from './key.ts'
+import { checkKey, checkPrefix, nameOf } from './key.ts'
 import type { StorageEntry, StorageMetadata, StorageProvider } from './providers/contract.ts'
 import { bytesOf } from './providers/memory.ts'
 import { type StorageSink, type StorageSinkOptions, sinkInto } from './sink.ts'
@@ -20,8 +22,30 @@ export interface StorageContents {
 /** The form in which `getObject` returns an object. */
 export type StorageMode = keyof StorageContents
 
-/** How long a signature of S3 can be valid: seven days. */
-const maxExpiry = 7 * 24 * 3600
+/** Options of `getDownloadUrl`. */
+export interface DownloadUrlOptions {
+  /** Seconds for which the address is valid. Default 3600, at most 604800 (7 days). */
+  expirySeconds?: number
+  /** The name under which a browser saves the object, in any script. Default: the last segment of the key. */
+  filename?: string
+  /** Whether a browser saves the object or shows it. Default `'attachment'` with a `filename`, otherwise that of the provider. */
+  disposition?: 'attachment' | 'inline'
+  /** The content type of the response. Default: that of the object. */
+  contentType?: string
+}
+
+/** A signature of S3 can be valid for seven days. */
+const expiry = option.int({ min: 1, max: 7 * 24 * 3600, unit: 'seconds' }).default(3600)
+
+const downloadUrlOptions = option
+  .shape({
+    expirySeconds: expiry,
+    // An address has to fit into a request.
+    filename: option.name(/^.{1,255}$/s, 'a name of at most 255 characters'),
+    disposition: option.oneOf('attachment', 'inline'),
+    contentType: option.name(),
+  })
+  .typed<DownloadUrlOptions>()
 
 /** One operation on one object. */
 export interface StorageTrace extends TraceOutcome {
@@ -172,15 +196,23 @@ export class StorageDisk {
 
   /**
    * Returns an address that lets anyone who has it read the object for this many seconds, 3600 by default and 7 days at most. The
-   * object need not exist.
+   * object need not exist. The options also choose the name under which a browser saves it.
    *
-   * @throws (as a rejection) StorageUrlError if the provider has no addresses.
+   * @throws (as a rejection) StorageUrlError if the provider has no addresses; OptionError.
+   * @example
+   * const storage = new Storage({ bucket: new S3StorageProvider({ bucket: 'invoices' }) })
+   * const url = await storage.getDownloadUrl('c8df3683.pdf', { filename: 'Invoice 7.pdf', expirySeconds: 60 })
    */
-  async getDownloadUrl(key: string, expirySeconds = 3600): Promise<string> {
+  async getDownloadUrl(key: string, options: number | DownloadUrlOptions = {}): Promise<string> {
     checkKey(key)
-    checkExpiry(expirySeconds)
+    const given = typeof options === 'object' ? options : { expirySeconds: options }
+    const { expirySeconds, filename, disposition, contentType } = downloadUrlOptions.parse(given, 'getDownloadUrl')
     if (this.#provider.downloadUrl === undefined) throw this.#noUrl('getDownloadUrl')
-    return this.#provider.downloadUrl(key, expirySeconds)
+    const isNamed = filename !== undefined || disposition !== undefined
+    return this.#provider.downloadUrl(key, expirySeconds, {
+      contentDisposition: isNamed ? dispositionOf(filename ?? nameOf(key), disposition) : undefined,
+      contentType: contentType === undefined ? undefined : checkContentType(contentType),
+    })
   }
 
   /**
@@ -189,7 +221,7 @@ export class StorageDisk {
    */
   async getUploadUrl(key: string, expirySeconds = 3600, contentType?: string): Promise<string> {
     checkKey(key)
-    checkExpiry(expirySeconds)
+    expiry.parse(expirySeconds, 'expirySeconds')
     const type = contentType === undefined ? undefined : checkContentType(contentType)
     if (this.#provider.uploadUrl === undefined) throw this.#noUrl('getUploadUrl')
     return this.#provider.uploadUrl(key, expirySeconds, type)
@@ -227,9 +259,4 @@ export class StorageDisk {
 
 function inMode(bytes: Uint8Array, mode: 'raw' | 'text'): Uint8Array | string {
   return mode === 'raw' ? bytes : new TextDecoder().decode(bytes)
-}
-
-function checkExpiry(seconds: unknown): void {
-  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 1 && seconds <= maxExpiry) return
-  throw OptionError('expirySeconds', quoted(seconds), `a whole number of seconds from 1 to ${maxExpiry}`)
 }

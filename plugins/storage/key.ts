@@ -44,6 +44,9 @@ function whyUnusable(key: unknown): string | undefined {
   return undefined
 }
 
+/** The last segment of a key: the name of its file. */
+export const nameOf = (key: string): string => key.slice(key.lastIndexOf('/') + 1)
+
 /** Encodes a key for the path of an address, keeping its slashes. */
 export function encodeKey(key: string): string {
   return key.split('/').map(encodeExactly).join('/')

@@ -2,11 +2,11 @@ import { Readable } from 'node:stream'
 import { defineErrors, type Middleware, PayloadTooLargeError, type Request, type Response } from '../../kernel/index.ts'
 import { sendOpenFile } from '../shared/http/file-response.ts'
 import { mediaTypeOfFile } from '../shared/http/media-types.ts'
-import { encodeExactly } from '../shared/http/sent-file.ts'
+import { dispositionOf } from '../shared/http/sent-file.ts'
 import { fileValidators } from '../shared/http/validators.ts'
 import { safely } from '../shared/values/safely.ts'
 import { missing } from './errors.ts'
-import { checkKey } from './key.ts'
+import { checkKey, nameOf } from './key.ts'
 import type { LocalStorageProvider } from './providers/local.ts'
 import type { Grant, SignedUrls } from './providers/signed-urls.ts'
 
@@ -38,17 +38,19 @@ function granted(urls: SignedUrls, method: 'GET' | 'PUT', req: Request): Grant {
   return grant
 }
 
-async function download(provider: LocalStorageProvider, { key }: Grant, req: Request, res: Response): Promise<void> {
+async function download(provider: LocalStorageProvider, grant: Grant, req: Request, res: Response): Promise<void> {
+  const { key, contentDisposition } = grant
   const file = await provider.file(key)
   if (file === undefined) throw missing(key)
-  const { handle, stats, contentType: type } = file
+  const { handle, stats } = file
   try {
     const validators = fileValidators(stats)
+    const type = grant.contentType ?? file.contentType
     res
       // Uploaded content must not run as a page of this origin.
       .header('content-security-policy', "sandbox; default-src 'none'")
       .header('x-content-type-options', 'nosniff')
-      .header('content-disposition', `attachment; filename*=UTF-8''${encodeExactly(key.split('/').at(-1)!)}`)
+      .header('content-disposition', contentDisposition ?? dispositionOf(nameOf(key)))
       .header('cache-control', 'private, no-cache')
       .header('etag', validators.etag)
       .header('last-modified', validators.lastModified)

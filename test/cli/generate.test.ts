@@ -7,7 +7,9 @@ import { framework } from '../support/cli/fresh.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { awkwardNames, scaffolds } from '../support/cli/scaffolds.ts'
 import { makeProject, type Project, root, runIn } from '../support/cli.ts'
+import type { OwnServer } from '../support/own-server.ts'
 import { filesOf, pack } from '../support/package/tarball.ts'
+import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { startTsc } from '../support/typescript.ts'
 
 const peers = ['nodemailer', 'handlebars', 'ejs', 'edge.js', 'mustache', 'node-schedule', 'tsx', 'vitest']
@@ -94,10 +96,14 @@ console.log(JSON.stringify(seen))
 
 let runner: Runner
 let project: Project
+let postgres: OwnServer | undefined
+/** The tests of `init-database -t postgres` need a server. */
+const environment = () => ({ DATABASE_URL: postgres?.url ?? 'sqlite::memory:' })
 const reported = new Map<string, Awaited<ReturnType<Runner['run']>>>()
 
 beforeAll(async () => {
   runner = startRunner()
+  postgres = hasPostgres ? await startPostgres() : undefined
   project = makeProject(
     {
       // One run of the compiler for all names, those of the other folder, too.
@@ -118,9 +124,10 @@ beforeAll(async () => {
   project.write({ 'src/main.js': main })
   await generateAwkward(join(project.folder, 'awkward'))
 })
-afterAll(() => {
+afterAll(async () => {
   runner.close()
   project.remove()
+  await postgres?.stop()
 })
 
 /** Generates files whose names templates, tests or the language use themselves, into a project of its own, which is compiled with the other. */
@@ -183,14 +190,8 @@ describe.concurrent('the tests pass as they are', () => {
     // In one process: with one for each of them it takes half a minute.
     const all = testsIn(project.folder).map((file) => `await import('./src/${file}')\n`)
     project.write({ 'all-tests.mjs': all.join('') })
-    const ended = await runIn(project.folder, [
-      process.execPath,
-      '--import',
-      'tsx',
-      '--test',
-      '--test-reporter=tap',
-      'all-tests.mjs',
-    ])
+    const argv = ['--import', 'tsx', '--test', '--test-reporter=tap', 'all-tests.mjs']
+    const ended = await runIn(project.folder, [process.execPath, ...argv], environment())
     expect(ended.code, failures(ended.stdout).join('\n')).toBe(0)
     const passed = Number(/^# pass (\d+)$/m.exec(ended.stdout)?.[1])
     expect(passed).toBeGreaterThanOrEqual(testsIn(project.folder).length)
@@ -217,7 +218,7 @@ describe.concurrent('the tests pass as they are', () => {
     }
     expect(readFileSync(join(other.folder, 'src/queues/orders.test.ts'), 'utf8')).toContain("from 'bun:test'")
     const [bun] = commandOf(targets.find(({ name }) => name === 'bun')!)
-    const ended = await runIn(other.folder, [bun!, 'test'])
+    const ended = await runIn(other.folder, [bun!, 'test'], environment())
     expect(ended.code, failures(ended.stderr).join('\n')).toBe(0)
     expect(ended.stderr).toMatch(/^ 0 fail$/m)
     other.remove()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
-import { Storage, type StorageProvider } from 'framework'
+import { RouteCollection, Server, Storage, type StorageProvider } from 'framework'
+import { memoryLogger } from '../support/kernel.ts'
 import { badKeys, keysOf, textOf } from '../support/storage.ts'
 import { assertSubset, type ContractOptions, contractOf, type Make } from './contract.ts'
 
@@ -16,6 +17,8 @@ export interface StorageProviderOptions extends ContractOptions {
     readonly replacing?: true
     /** It fails when the last objects of a folder are deleted at the same time. */
     readonly deleting?: true
+    /** It ignores the name and the type that an address signs for its response. */
+    readonly downloadHeaders?: true
   }
 }
 
@@ -29,7 +32,10 @@ const bytes = (length: number) => Uint8Array.from({ length }, (_, i) => (i * 31 
  * testStorageProvider(() => new PostgresObjects(pool), { test })
  */
 export function testStorageProvider(make: Make<StorageProvider>, { flaws = {}, test }: StorageProviderOptions): void {
-  const makeStorage = async () => new Storage({ main: await make() }, { defaultProvider: 'main' })
+  const makeStorage = async () => {
+    const provider = await make()
+    return Object.assign(new Storage({ main: provider }, { defaultProvider: 'main' }), { provider })
+  }
   const contract = contractOf('a storage provider', makeStorage, { test })
   const missing = { code: 'FileNotFoundError', status: 404 }
 
@@ -313,6 +319,36 @@ export function testStorageProvider(make: Make<StorageProvider>, { flaws = {}, t
 
   contract('says that it is well', async (storage) => {
     assert.equal(await storage.health(), undefined)
+  })
+
+  contract('a download address chooses name and type of its response, if there are addresses', async (storage) => {
+    const { provider } = storage
+    if (provider.downloadUrl === undefined || flaws.downloadHeaders) return
+    await storage.putObject('named.txt', 'x')
+    const server = new Server({
+      ...{ port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, logger: memoryLogger() },
+      router: new RouteCollection(),
+      plugins: { storage: { providers: { main: provider } } },
+    })
+    try {
+      // A provider may have addresses that the server answers.
+      const { port } = await server.listen()
+      const named = { filename: 'Grüße "7";.txt', contentType: 'text/x-own' } as const
+      for (const disposition of ['attachment', 'inline'] as const) {
+        const address = await storage.getDownloadUrl('named.txt', { ...named, disposition })
+        const { status, headers } = await fetch(new URL(address, `http://127.0.0.1:${port}`))
+        assert.deepEqual(
+          [status, headers.get('content-disposition'), headers.get('content-type')],
+          [
+            200,
+            `${disposition}; filename="Gr__e _7_;.txt"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20%227%22%3B.txt`,
+            'text/x-own',
+          ],
+        )
+      }
+    } finally {
+      await server.close()
+    }
   })
 
   for (const seconds of [0, -1, 1.5, Number.NaN, 604_801, '60'])

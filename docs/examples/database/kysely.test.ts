@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnServer } from '../../../test/support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../../test/support/postgres.ts'
 import { shop } from './kysely.ts'
-import { migrate } from './migrations.ts'
 
 describe.skipIf(!hasPostgres)('with Kysely', () => {
   let postgres: OwnServer
@@ -17,7 +16,7 @@ describe.skipIf(!hasPostgres)('with Kysely', () => {
     await using server = new Server({ router: new RouteCollection(), plugins })
     await server.ready()
     const databases = server.services.get('databases')
-    await migrate(databases.client('shop'))
+    await databases.migrate('shop')
     const kysely = databases.get('shop')
     const insert = (fails: boolean) =>
       databases.client('shop').transaction(async () => {

@@ -1,9 +1,16 @@
 import { QueueService } from 'framework'
+import { testDatabase } from 'framework/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { OwnServer } from '../../../test/support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../../test/support/postgres.ts'
-import { migrate, migrateCommand } from './migrations.ts'
+import { steps } from './migrations.ts'
 import { makeServer } from './server.ts'
+
+async function migrate(url: string) {
+  await using server = makeServer(url)
+  await server.ready()
+  await server.services.get('databases').migrate()
+}
 
 describe.skipIf(!hasPostgres)('orders', () => {
   const printed: string[] = []
@@ -12,9 +19,9 @@ describe.skipIf(!hasPostgres)('orders', () => {
 
   beforeAll(async () => {
     postgres = await startPostgres()
-    server = makeServer(postgres.url, (order) => void printed.push(order))
+    const database = await testDatabase({ url: postgres.url, template: { key: steps, migrate } })
+    server = makeServer(database.url, (order) => void printed.push(order))
     await server.ready()
-    await migrate(server.services.get('database'))
   })
   afterAll(async () => {
     await QueueService.stop()
@@ -49,21 +56,6 @@ describe.skipIf(!hasPostgres)('orders', () => {
     const sold = await server.inject.post(`/books/${id}/orders`)
     ;(await server.inject.post(`/books/${id}/orders`)).assertStatus(409)
     await expect.poll(() => printed).toContain(sold.assertStatus(201).body<{ order: string }>().order)
-  })
-
-  test('the command migrates, and has nothing to do the second time', async () => {
-    await server.services.get('database').query('drop table orders, books, migrations')
-    const lines: string[] = []
-    const input = { boot: async () => server, print: (line: string) => void lines.push(line) }
-    for (let i = 0; i < 2; i++) await migrateCommand.run(input as never)
-    expect(lines).toEqual(['001-books\n002-orders', 'nothing to do'])
-  })
-
-  test('migrations of several instances that start at once run once', async () => {
-    const database = server.services.get('database')
-    await database.query('drop table orders, books, migrations')
-    const runs = await Promise.all([1, 2, 3].map(() => migrate(database)))
-    expect(runs.flat()).toEqual(['001-books', '002-orders'])
   })
 
   test('an instance is ready while the database answers', async () => {

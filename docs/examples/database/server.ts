@@ -6,9 +6,8 @@ export function makeServer(url: string, print: (order: string) => void = () => {
   return new Server({
     plugins: {
       health: true,
-      database: { url, pool: { max: 10 }, statementTimeout: 10_000 },
+      database: { url, migrations, pool: { max: 10 }, statementTimeout: 10_000 },
       queues: { config: { pgboss: { connectionString: url, pollInterval: 200 } }, run: true },
-      migrations: migrations(),
       printer: printer({ print }),
     },
   })

@@ -1,4 +1,5 @@
 import { peer } from '../../shared/environment/optional-package.ts'
+import { SeveralStatementsError } from '../errors.ts'
 import type { DriverHost } from '../queries.ts'
 import { builtin, type DatabaseRow, type DriverSettings, type OpenDriver, type QueryResult } from './contract.ts'
 
@@ -56,6 +57,13 @@ function bound(value: unknown): unknown {
   return value === undefined ? null : value
 }
 
+const quoted = /'[^']*'|"[^"]*"|`[^`]*`|--.*|\/\*[\s\S]*?\*\//g
+/** The packages execute only the first of several statements and ignore the others. A trigger is one statement that contains others. */
+const isSeveral = (text: string) =>
+  text.includes(';') &&
+  /;\s*[^;\s]/.test(text.replace(quoted, '')) &&
+  !/^\s*create\s+(temp\w*\s+)?trigger\b/i.test(text)
+
 const changing = /^\s*(insert|update|delete|replace|with)\b/i
 
 /**
@@ -68,6 +76,7 @@ export async function openSqlite(settings: DriverSettings, { reports }: DriverHo
   for (const pragma of ['journal_mode = wal', 'busy_timeout = 1000', 'foreign_keys = on', 'synchronous = normal'])
     database.all(`pragma ${pragma}`, [])
   const run = (text: string, values: readonly unknown[]): QueryResult<never> => {
+    if (isSeveral(text)) throw SeveralStatementsError(text.slice(0, 100))
     const rows = database.all(text, values.map(bound)) as never[]
     if (rows.length > 0 || !changing.test(text)) return { rows, count: rows.length }
     const [row] = database.all('select changes() as count, last_insert_rowid() as id', [])

@@ -35,10 +35,10 @@ export const download: Bodies['download'] = (res, pathOrBytes, given, more) => {
   return Promise.resolve(res.bytes(pathOrBytes))
 }
 
-/** `attachment` with an ASCII fallback and the exact name (RFC 6266 section 4.3, RFC 8187). */
-function dispositionOf(name: string): string {
+/** The name in ASCII, and if it is another one, exactly (RFC 6266 section 4.3, RFC 8187). */
+export function dispositionOf(name: string, type: 'attachment' | 'inline' = 'attachment'): string {
   const fallback = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  return `attachment; filename="${fallback}"${fallback === name ? '' : `; filename*=UTF-8''${encodeExactly(wellFormed(name))}`}`
+  return `${type}; filename="${fallback}"${fallback === name ? '' : `; filename*=UTF-8''${encodeExactly(wellFormed(name))}`}`
 }
 
 /** Opens a file and then measures it: if the path is replaced in between, the length still matches. */

@@ -50,3 +50,6 @@ export function shownAddress(address: string): string {
   const { protocol, host, pathname } = new URL(address)
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`
 }
+
+/** How the folders begin in which `testDatabase` has files of SQLite. */
+export const testDatabaseFolder = 'framework-test-database-'

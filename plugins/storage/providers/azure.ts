@@ -8,7 +8,7 @@ import { Memoized } from '../../shared/values/memoize.ts'
 import { StorageUrlError } from '../errors.ts'
 import { timeout } from '../options.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
-import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
+import type { StorageBody, StorageDownloadHeaders, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 
 /** Options of `AzureBlobStorageProvider`. */
 export interface AzureBlobStorageOptions {
@@ -151,31 +151,32 @@ export class AzureBlobStorageProvider implements StorageProvider {
     return true
   }
 
-  async downloadUrl(key: string, expirySeconds: number): Promise<string> {
-    return this.#sign(await this.#client.get(), key, 'r', expirySeconds)
+  async downloadUrl(key: string, expirySeconds: number, headers: StorageDownloadHeaders): Promise<string> {
+    return this.#sign(key, 'r', expirySeconds, headers)
   }
 
   /** An address for uploads: the client must send the header `x-ms-blob-type: BlockBlob`, and chooses the content type. */
   async uploadUrl(key: string, expirySeconds: number): Promise<string> {
-    return this.#sign(await this.#client.get(), key, 'cw', expirySeconds)
+    return this.#sign(key, 'cw', expirySeconds)
   }
 
   /** Signs with the account key, or with a key that the service issues for a token. */
-  async #sign(client: ContainerClient, key: string, letters: string, expirySeconds: number): Promise<string> {
+  async #sign(key: string, letters: string, expirySeconds: number, headers?: StorageDownloadHeaders): Promise<string> {
+    const client = await this.#client.get()
     const sdk = await peer('@azure/storage-blob', () => import('@azure/storage-blob'), feature)
     const blob = client.getBlobClient(key)
-    const permissions = sdk.BlobSASPermissions.parse(letters)
     const expiresOn = new Date(clock.now() + expirySeconds * 1000)
+    const granted = { permissions: sdk.BlobSASPermissions.parse(letters), expiresOn, ...headers }
     if (!('getToken' in client.credential)) {
       try {
-        return await blob.generateSasUrl({ permissions, expiresOn })
+        return await blob.generateSasUrl(granted)
       } catch (error) {
         const remedy = 'Signed addresses need the key of the account or a token: use a client that has one'
         throw Object.assign(StorageUrlError(this.#backend.name, 'signed address', remedy), { cause: error })
       }
     }
     const lent = await this.#lend(new sdk.BlobServiceClient(serviceOf(client), pipelineOf(client)), expiresOn)
-    const what = { containerName: client.containerName, blobName: key, permissions, expiresOn }
+    const what = { containerName: client.containerName, blobName: key, ...granted }
     return `${blob.url}?${sdk.generateBlobSASQueryParameters(what, lent, client.accountName)}`
   }
 

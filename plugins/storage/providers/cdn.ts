@@ -3,6 +3,7 @@ import { clock, hidden } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../../shared/options/index.ts'
 import { safely } from '../../shared/values/safely.ts'
 import { encodeKey } from '../key.ts'
+import type { StorageDownloadHeaders } from './contract.ts'
 
 /** A CloudFront distribution that serves a bucket. */
 export interface CdnOptions {
@@ -40,15 +41,18 @@ export function cdnOf({ url, keyPairId = '', privateKey }: SettingsOf<typeof cdn
   const urlOf = (key: string) => `${url.replace(/\/+$/, '')}/${encodeKey(key)}`
 
   /** Signs with what CloudFront calls a canned policy: one address, one expiry time. It supports only RSA with SHA-1. */
-  const signed = (by: KeyObject, key: string, seconds: number) => {
-    const url = urlOf(key)
+  const signed = (by: KeyObject, key: string, seconds: number, headers: StorageDownloadHeaders) => {
+    const query = new URLSearchParams()
+    // The names of S3, to which the distribution forwards them.
+    if (headers.contentDisposition) query.set('response-content-disposition', headers.contentDisposition)
+    if (headers.contentType) query.set('response-content-type', headers.contentType)
+    const url = query.size > 0 ? `${urlOf(key)}?${query}&` : `${urlOf(key)}?`
     const expires = Math.floor(clock.now() / 1000) + seconds
     const condition = { DateLessThan: { 'AWS:EpochTime': expires } }
-    const policy = JSON.stringify({ Statement: [{ Resource: url, Condition: condition }] })
+    const policy = JSON.stringify({ Statement: [{ Resource: url.slice(0, -1), Condition: condition }] })
     const base64 = sign('RSA-SHA1', Buffer.from(policy), by).toString('base64')
     const signature = base64.replaceAll('+', '-').replaceAll('=', '_').replaceAll('/', '~')
-    return `${url}?Expires=${expires}&Signature=${signature}&Key-Pair-Id=${encodeURIComponent(keyPairId)}`
+    return `${url}Expires=${expires}&Signature=${signature}&Key-Pair-Id=${encodeURIComponent(keyPairId)}`
   }
-  const signedUrl = privateKey && ((key: string, seconds: number) => signed(privateKey, key, seconds))
-  return { url: urlOf, signedUrl }
+  return { url: urlOf, signedUrl: privateKey && signed.bind(undefined, privateKey) }
 }

@@ -21,6 +21,14 @@ export interface StorageMetadata extends StorageEntry {
   readonly contentType: string
 }
 
+/** The headers that the response of a download address has in place of the usual ones. */
+export interface StorageDownloadHeaders {
+  /** A valid `content-disposition`, in ASCII. */
+  readonly contentDisposition?: string | undefined
+  /** A valid media type. */
+  readonly contentType?: string | undefined
+}
+
 /**
  * Stores objects: the contract of every provider, including custom ones.
  *
@@ -58,8 +66,8 @@ export interface StorageProvider {
   copy(from: string, to: string): Promise<boolean>
   /** Moves an object, if the provider can do it in one step; without this method, it is copied and removed. */
   move?(from: string, to: string): Promise<boolean>
-  /** Returns an address that lets anyone who has it read the object, for this many seconds. */
-  downloadUrl?(key: string, expirySeconds: number): Promise<string>
+  /** Returns an address that lets anyone who has it read the object, for this many seconds; the response has these headers. */
+  downloadUrl?(key: string, expirySeconds: number, headers: StorageDownloadHeaders): Promise<string>
   /** Returns an address that lets anyone who has it write the object with PUT, for this many seconds; of this media type, if given. */
   uploadUrl?(key: string, expirySeconds: number, contentType: string | undefined): Promise<string>
   /** Returns the address without a signature, for objects that anyone may read. */

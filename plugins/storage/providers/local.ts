@@ -81,8 +81,8 @@ export class LocalStorageProvider implements StorageProvider {
     if (signedUrls === undefined) return
     const urls = signedUrlsOf(signedUrls)
     this.urls = urls
-    this.downloadUrl = async (key, seconds) => urls.make('GET', key, seconds)
-    this.uploadUrl = async (key, seconds, type) => urls.make('PUT', key, seconds, type)
+    this.downloadUrl = async (key, seconds, headers) => urls.make('GET', key, seconds, headers)
+    this.uploadUrl = async (key, seconds, type) => urls.make('PUT', key, seconds, { contentType: type })
   }
 
   async put(key: string, body: StorageBody, contentType: string): Promise<void> {

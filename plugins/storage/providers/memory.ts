@@ -13,17 +13,20 @@ import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from
  */
 export class MemoryStorageProvider implements StorageProvider {
   readonly noUrls = 'Objects in memory have no address'
-  readonly downloadUrl?: (key: string, expirySeconds: number) => Promise<string>
-  readonly uploadUrl?: (key: string, expirySeconds: number) => Promise<string>
-  readonly publicUrl?: (key: string) => Promise<string>
+  readonly downloadUrl?: NonNullable<StorageProvider['downloadUrl']>
+  readonly uploadUrl?: NonNullable<StorageProvider['uploadUrl']>
+  readonly publicUrl?: NonNullable<StorageProvider['publicUrl']>
   readonly #objects = new Map<string, { readonly bytes: Uint8Array; readonly metadata: StorageMetadata }>()
 
   /** Stands for another provider in a test: it has addresses if that one has them, which lead nowhere. @internal */
   constructor(other: StorageProvider = {} as StorageProvider, name = 'memory') {
-    const at = (key: string, expiry?: number) =>
-      `https://${name}.invalid/${encodeURI(key)}${expiry === undefined ? '' : `?expires=${expiry}`}`
-    for (const method of ['downloadUrl', 'uploadUrl', 'publicUrl'] as const)
-      if (other[method] !== undefined) this[method] = async (key: string, expiry?: number) => at(key, expiry)
+    const at = (key: string, query: object) => {
+      const given = Object.entries(query).filter(([, value]) => value !== undefined)
+      return `https://${name}.invalid/${encodeURI(key)}?${new URLSearchParams(given)}`.replace(/\?$/, '')
+    }
+    if (other.downloadUrl) this.downloadUrl = async (key, expires, headers) => at(key, { expires, ...headers })
+    if (other.uploadUrl) this.uploadUrl = async (key, expires, type) => at(key, { expires, type })
+    if (other.publicUrl) this.publicUrl = async (key) => at(key, {})
   }
 
   async put(key: string, body: StorageBody, contentType: string): Promise<void> {

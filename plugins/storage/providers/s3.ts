@@ -8,7 +8,7 @@ import { encodeKey } from '../key.ts'
 import { timeout } from '../options.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
 import { type CdnOptions, cdnOf, cdnOptions } from './cdn.ts'
-import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
+import type { StorageBody, StorageDownloadHeaders, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 
 // The used part of the client of S3: its own types choose among the overloads of a hundred commands at each call.
 
@@ -224,9 +224,11 @@ export class S3StorageProvider implements StorageProvider {
     }
   }
 
-  async downloadUrl(key: string, expirySeconds: number): Promise<string> {
-    if (this.#cdn?.signedUrl) return this.#cdn.signedUrl(key, expirySeconds)
-    return this.#presigned('GetObjectCommand', { Key: key }, expirySeconds)
+  async downloadUrl(key: string, expirySeconds: number, headers: StorageDownloadHeaders): Promise<string> {
+    if (this.#cdn?.signedUrl) return this.#cdn.signedUrl(key, expirySeconds, headers)
+    const { contentDisposition: ResponseContentDisposition, contentType: ResponseContentType } = headers
+    const input = { Key: key, ResponseContentDisposition, ResponseContentType }
+    return this.#presigned('GetObjectCommand', input, expirySeconds)
   }
 
   uploadUrl(key: string, expirySeconds: number, contentType: string | undefined): Promise<string> {

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { clock } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../../shared/options/index.ts'
 import { encodeKey } from '../key.ts'
+import type { StorageDownloadHeaders } from './contract.ts'
 
 /** Options of the addresses of a disk. */
 export interface SignedUrlsOptions {
@@ -34,11 +35,9 @@ export const signedUrlsOptions = option
   })
   .typed<SignedUrlsOptions>()
 
-/** The rights that an address grants. */
-export interface Grant {
+/** The rights that an address grants: what its response has, and for an upload address the content type that was given. */
+export interface Grant extends StorageDownloadHeaders {
   readonly key: string
-  /** The content type that was given for an upload address. */
-  readonly contentType: string | undefined
 }
 
 /** Addresses for one disk, one method, one key and a limited time; changing any of these invalidates the signature. */
@@ -47,36 +46,39 @@ export function signedUrlsOf({ secret, origin, path, maxUploadSize }: SettingsOf
    * Signs the path as well: otherwise an address of one disk would be valid for another with the same secret. In JSON, so that no two
    * lists of values become the same string.
    */
-  const sign = (by: string, ...values: readonly [method: string, key: string, expires: string, type?: string]) => {
-    const signed = JSON.stringify([path, ...values.slice(0, 3), values[3] ?? null])
-    return createHmac('sha256', by).update(signed).digest('base64url')
-  }
+  const sign = (by: string, ...values: readonly (string | undefined)[]) =>
+    createHmac('sha256', by)
+      .update(JSON.stringify([path, ...values]))
+      .digest('base64url')
 
   return {
     path,
     maxUploadSize,
 
-    make(method: 'GET' | 'PUT', key: string, seconds: number, contentType?: string): string {
+    make(method: 'GET' | 'PUT', key: string, seconds: number, headers: StorageDownloadHeaders): string {
+      const { contentType, contentDisposition } = headers
       const expires = String(Math.floor(clock.now() / 1000) + seconds)
       const query = new URLSearchParams({ expires })
       if (contentType !== undefined) query.set('type', contentType)
-      query.set('signature', sign(secret[0]!, method, key, expires, contentType))
+      if (contentDisposition !== undefined) query.set('disposition', contentDisposition)
+      query.set('signature', sign(secret[0]!, method, key, expires, contentType, contentDisposition))
       return `${origin}${path}/${encodeKey(key)}?${query}`
     },
 
     /** The rights that a request's address grants; `undefined` if it is forged or expired. */
     grant(method: 'GET' | 'PUT', key: string, query: { readonly [name: string]: unknown }): Grant | undefined {
-      const { expires, signature, type } = query
+      const { expires, signature, type, disposition } = query
       if (typeof expires !== 'string' || typeof signature !== 'string') return undefined
-      if (type !== undefined && typeof type !== 'string') return undefined
+      if (![type, disposition].every((given) => given === undefined || typeof given === 'string')) return undefined
+      const headers = { contentType: type as string | undefined, contentDisposition: disposition as string | undefined }
       const given = Buffer.from(signature)
       const isOurs = secret.some((one) => {
-        const right = Buffer.from(sign(one, method, key, expires, type))
+        const right = Buffer.from(sign(one, method, key, expires, headers.contentType, headers.contentDisposition))
         return given.length === right.length && timingSafeEqual(given, right)
       })
       // The signed seconds consist of digits only.
       if (!isOurs || Number(expires) * 1000 <= clock.now()) return undefined
-      return { key, contentType: type }
+      return { key, ...headers }
     },
   }
 }

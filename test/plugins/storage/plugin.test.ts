@@ -248,7 +248,7 @@ describe('signed addresses of a disk', () => {
       'content-length': '25',
       'content-security-policy': "sandbox; default-src 'none'",
       'x-content-type-options': 'nosniff',
-      'content-disposition': "attachment; filename*=UTF-8''%C3%BC%23%3F.html",
+      'content-disposition': `attachment; filename="_#?.html"; filename*=UTF-8''%C3%BC%23%3F.html`,
       'cache-control': 'private, no-cache',
       'accept-ranges': 'bytes',
     })
@@ -269,6 +269,51 @@ describe('signed addresses of a disk', () => {
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '25'])
     const known = await fetch(url, { headers: { 'if-none-match': res.headers.get('etag')! } })
     expect(known.status).toBe(304)
+  })
+
+  test('send it under the signed name, and of the signed type, still in a sandbox', async () => {
+    const { storage, at } = await serving()
+    await storage.putObject('c8df3683.txt', '<script>alert(1)</script>')
+    const options = { filename: 'Angebot "März"\r\nset-cookie: a=1.html', disposition: 'inline' } as const
+    const url = await at(
+      storage.getDownloadUrl('c8df3683.txt', { ...options, contentType: 'text/html', expirySeconds: 60 }),
+    )
+    const headers = (await fetch(url)).headers
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'text/html',
+      'content-disposition': `inline; filename="Angebot _M_rz___set-cookie: a=1.html"; filename*=UTF-8''Angebot%20%22M%C3%A4rz%22%0D%0Aset-cookie%3A%20a%3D1.html`,
+      'content-security-policy': "sandbox; default-src 'none'",
+      'x-content-type-options': 'nosniff',
+    })
+    expect(headers.get('set-cookie')).toBeNull()
+    const plain = await at(storage.getDownloadUrl('c8df3683.txt', { disposition: 'inline' }))
+    expect((await fetch(plain)).headers.get('content-disposition')).toBe('inline; filename="c8df3683.txt"')
+    for (const forged of [
+      url.replace('inline', 'attachment'),
+      url.replace('text%2Fhtml', 'image%2Fpng'),
+      url.replace(/disposition=[^&]*&/, ''),
+      url.replace(/type=[^&]*&/, ''),
+      `${plain}&type=text%2Fhtml`,
+      `${url}&disposition=inline`,
+    ])
+      expect((await fetch(forged)).status).toBe(403)
+    // An address for uploads with the same parts is another one.
+    const upload = await at(storage.getUploadUrl('c8df3683.txt', 60, 'text/html'))
+    expect((await fetch(upload)).status).toBe(403)
+  })
+
+  test.each([
+    [{ filename: '' }],
+    [{ filename: 'x'.repeat(256) }],
+    [{ filename: 7 }],
+    [{ disposition: 'form-data' }],
+    [{ contentType: 'text/html\r\nx: y' }],
+    [{ contentType: '' }],
+    [{ expires: 60 }],
+    [null],
+  ])('options of an address that cannot be meant: %j', async (options) => {
+    const { storage } = await serving()
+    await expect(storage.getDownloadUrl('a', options as never)).rejects.toMatchObject({ code: 'OptionError' })
   })
 
   test('give one version whole while it is replaced, a part of it too', async () => {
@@ -377,7 +422,7 @@ describe('signed addresses of a disk', () => {
     await storage.putObject('a', 'x')
     expect(await storage.getDownloadUrl('a')).toMatch(/^\/files\/private\/a\?expires=\d+&signature=[\w-]+$/)
     expect((await fetch(await at(storage.getDownloadUrl('a')))).status).toBe(200)
-    expect((await fetch(await at(old.downloadUrl!('a', 60)))).status).toBe(200)
+    expect((await fetch(await at(old.downloadUrl!('a', 60, {})))).status).toBe(200)
     const elsewhere = { secret, origin: 'https://files.example.org' }
     const away = new LocalStorageProvider({ root: folder(), signedUrls: elsewhere })
     expect(await new Storage({ away }).getUploadUrl('a')).toMatch(/^https:\/\/files\.example\.org\/storage\/a\?/)

@@ -50,6 +50,13 @@ describe.each([
       await getSignedUrl(client, new GetObjectCommand({ Bucket, Key }), { expiresIn: 86_400, signingDate }),
     )
     expect(new URL(own).searchParams.get('X-Amz-Signature')).toBe(signatureOf('GET', own, credentials.secretAccessKey))
+    const named = await storage.getDownloadUrl(Key, { filename: 'ü "1".txt', disposition: 'inline', expirySeconds: 60 })
+    expect(new URL(named).searchParams.get('response-content-disposition')).toBe(
+      `inline; filename="_ _1_.txt"; filename*=UTF-8''%C3%BC%20%221%22.txt`,
+    )
+    expect(new URL(named).searchParams.get('X-Amz-Signature')).toBe(
+      signatureOf('GET', named, credentials.secretAccessKey),
+    )
     const upload = await storage.getUploadUrl(Key, 60, 'image/png')
     const command = new PutObjectCommand({ Bucket, Key, ContentType: 'image/png' })
     expect(upload).toBe(await getSignedUrl(client, command, { expiresIn: 60, signableHeaders, signingDate }))
@@ -84,6 +91,16 @@ describe('a CDN', () => {
     const base64 = signature.replaceAll('-', '+').replaceAll('_', '=').replaceAll('~', '/')
     expect(createVerify('RSA-SHA1').update(policy).verify(publicKey, base64, 'base64')).toBe(true)
     expect(await storage.getPublicUrl('a b')).toBe(`${url}/a%20b`)
+    const named = await storage.getDownloadUrl('a', { filename: 'ü.txt', contentType: 'text/css' })
+    const resource = named.slice(0, named.indexOf('&Expires'))
+    expect(Object.fromEntries(new URL(resource).searchParams)).toEqual({
+      'response-content-disposition': `attachment; filename="_.txt"; filename*=UTF-8''%C3%BC.txt`,
+      'response-content-type': 'text/css',
+    })
+    const itsExpiry = { DateLessThan: { 'AWS:EpochTime': expires - 60 + 3600 } }
+    const itsPolicy = JSON.stringify({ Statement: [{ Resource: resource, Condition: itsExpiry }] })
+    const its = /Signature=([^&]+)/.exec(named)![1]!.replaceAll('-', '+').replaceAll('_', '=').replaceAll('~', '/')
+    expect(createVerify('RSA-SHA1').update(itsPolicy).verify(publicKey, its, 'base64')).toBe(true)
     expect(await storage.getUploadUrl('a')).toContain('amazonaws.com')
   })
 

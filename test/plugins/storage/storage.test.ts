@@ -10,5 +10,8 @@ describe('memory', () => testStorageProvider(() => new MemoryStorageProvider(), 
 describe('disk', () => {
   const root = mkdtempSync(join(tmpdir(), 'framework-storage-'))
   afterAll(() => rmSync(root, { recursive: true, force: true }))
-  testStorageProvider(() => new LocalStorageProvider({ root }), { test })
+  testStorageProvider(
+    () => new LocalStorageProvider({ root, signedUrls: { secret: 'only for this test, long enough' } }),
+    { test },
+  )
 })

@@ -68,6 +68,12 @@ export const scaffolds: readonly (readonly [command: string, argv: readonly stri
         [`src/${kind}/mailer.ts`, `src/${kind}/mailer.test.ts`, ...template.map((file) => `src/${kind}/${file}`)],
       ] as const,
   ),
+  ['init-database', ['-t', 'sqlite'], ['src/database.ts', 'src/database.test.ts', '.gitignore']],
+  [
+    'init-database',
+    ['-t', 'postgres', '--dir', 'src/postgres'],
+    ['src/postgres/database.ts', 'src/postgres/database.test.ts'],
+  ],
   ['init-storage', ['-t', 'local'], ['src/storage.ts', 'src/storage.test.ts', '.gitignore']],
   ...(['s3', 'azure'] as const).map(
     (kind) =>

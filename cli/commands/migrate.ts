@@ -1,0 +1,38 @@
+import { applicationFlags, applicationOf } from '../application/flags.ts'
+import { CommandFailure } from '../failure.ts'
+import { onOff, ownCommand } from '../run/own-command.ts'
+
+export const migrate = ownCommand({
+  details: `Boots the application, without listening, and runs the migrations of its databases that have not run yet: the option migrations of
+the plugin database. All of a database run, or none; processes that migrate at the same time wait for each other.`,
+  flags: {
+    ...applicationFlags,
+    status: onOff('Only lists what has not run yet; the exit code is then 1'),
+    seed: onOff('Also fills the tables, with the seeds of the application'),
+  },
+  async run({ flags, print, note, boot }) {
+    const { server, entry } = await applicationOf(flags, { mayListen: false })
+    await boot(server)
+    const databases = server.services.find('databases')
+    const names = databases?.names.filter((name) => databases.migrationsOf(name)) ?? []
+    if (databases === undefined || names.length === 0)
+      throw new CommandFailure(
+        `${entry} has no database with migrations: plugins: { database: { migrations: sqlMigrations({ … }) } }`,
+      )
+    let count = 0
+    for (const name of names) {
+      const steps = flags.status ? await databases.pendingMigrations(name) : await databases.migrate(name)
+      for (const step of steps) print(`${name}: ${step}`)
+      count += steps.length
+    }
+    if (count === 0) note('No migration is pending.')
+    if (flags.status) return Number(count > 0)
+    const seeds = flags.seed ? names.filter((name) => databases.migrationsOf(name)?.seed) : []
+    if (flags.seed && seeds.length === 0) throw new CommandFailure(`${entry} has no seeds: the option migrations.seed`)
+    for (const name of seeds) {
+      await databases.seed(name)
+      print(`${name}: seeded`)
+    }
+    return 0
+  },
+})

@@ -1,0 +1,83 @@
+import type { DatabaseClient } from './database.ts'
+import type { DatabaseMigrations, MigrationParts } from './options.ts'
+
+/** Does work in a transaction that no other process migrates in: the database releases the lock when the process dies. */
+export function exclusively<Result>(database: DatabaseClient, work: () => Promise<Result>): Promise<Result> {
+  const locked = async () => {
+    if (database.system === 'postgresql') {
+      await database.query('set local statement_timeout = 0')
+      await database.query('set local idle_in_transaction_session_timeout = 0')
+      await database.query("select pg_advisory_xact_lock(hashtextextended('framework migrate', 0))")
+      // With a table, the connection also learns what was created while it waited: to_regclass would still miss it.
+      await database.query('select from pg_class limit 0')
+      // A migration that waits for a table blocks every request that comes after it.
+      await database.query("set local lock_timeout = '10s'")
+    }
+    return work()
+  }
+  // SQLite has one writer, and the others are refused after a second.
+  return database.transaction(locked, { retry: 20 })
+}
+
+const table = 'framework_migrations'
+
+/**
+ * Makes migrations of plain SQL, by name, in the order in which they run. Each is one statement, or a list of them. Never change one that has run
+ * anywhere: add another one. The table `framework_migrations` has the names of those that have run.
+ *
+ * @example
+ * const migrations = sqlMigrations({ '001-books': 'create table books (title text not null)' })
+ * const server = new Server({ plugins: { database: { url: 'sqlite::memory:', migrations } } })
+ */
+export function sqlMigrations(steps: {
+  readonly [name: string]: string | readonly string[]
+}): Pick<DatabaseMigrations, 'pending' | 'run'> {
+  const pending = async ({ database }: Pick<MigrationParts, 'database'>) => {
+    const isSqlite = database.system === 'sqlite'
+    const find = isSqlite
+      ? `select 1 from sqlite_master where name = '${table}'`
+      : `select 1 where to_regclass('${table}') is not null`
+    const exists = (await database.query(find)).count > 0
+    const { rows } = exists ? await database.query<{ name: string }>(`select name from ${table}`) : { rows: [] }
+    return Object.keys(steps).filter((name) => !rows.some((row) => row.name === name))
+  }
+  return {
+    pending,
+    async run({ database }) {
+      await database.query(`create table if not exists ${table} (name varchar(255) primary key)`)
+      const insert = `insert into ${table} values (${database.system === 'sqlite' ? '?' : '$1'})`
+      for (const name of await pending({ database })) {
+        for (const statement of [steps[name]!].flat()) await database.query(statement)
+        await database.query(insert, [name])
+      }
+    },
+  }
+}
+
+/** The part of the `Migrator` of Kysely that is used here. */
+interface KyselyMigrator {
+  getMigrations(): Promise<readonly { readonly name: string; readonly executedAt?: Date | undefined }[]>
+  migrateToLatest(): Promise<{ readonly error?: unknown }>
+}
+
+/**
+ * Makes migrations from the `Migrator` of Kysely.
+ *
+ * @example
+ * import { kyselyMigrations } from 'framework'
+ * import { type Kysely, type MigrationProvider, Migrator } from 'kysely'
+ * const provider: MigrationProvider = { getMigrations: async () => ({}) }
+ * const migrations = kyselyMigrations((db: Kysely<object>) => new Migrator({ db, provider }))
+ */
+export const kyselyMigrations = <Layer>(
+  migratorOf: (layer: Layer) => KyselyMigrator,
+): Pick<DatabaseMigrations<Layer>, 'pending' | 'run'> => ({
+  async pending({ layer }) {
+    const all = await migratorOf(layer).getMigrations()
+    return all.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name)
+  },
+  async run({ layer }) {
+    const { error } = await migratorOf(layer).migrateToLatest()
+    if (error !== undefined) throw error
+  },
+})

@@ -1,0 +1,206 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DatabaseOptions, kyselyDialect, kyselyMigrations, Server, sqlMigrations } from 'framework'
+import { testDatabase, testServer } from 'framework/testing'
+import { Kysely, type MigrationProvider, Migrator, PostgresDialect, SqliteDialect } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { memoryLogger } from '../../support/kernel.ts'
+import type { OwnServer } from '../../support/own-server.ts'
+import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+
+const serve = (database: object, logger = memoryLogger()) =>
+  new Server({
+    ...{ port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, logger },
+    plugins: { database: database as DatabaseOptions },
+  })
+
+const books = {
+  '001-books': ['create table books (title text not null)', 'create index titles on books (title)'],
+  '002-emma': "insert into books values ('Emma')",
+}
+const all = sqlMigrations(books)
+const count = async (server: Server) =>
+  (await server.services.get('databases').client().query('select * from books')).count
+
+/** The same on both systems. */
+function behaviour(makeUrl: () => Promise<string>, more: object = {}) {
+  const given = async (migrations: object = all) => ({ url: await makeUrl(), migrations, ...more })
+
+  test('run once, in their order', async () => {
+    await using server = serve(await given())
+    await server.ready()
+    const databases = server.services.get('databases')
+    expect(await databases.pendingMigrations()).toEqual(['001-books', '002-emma'])
+    // Asking changes nothing.
+    expect(await databases.pendingMigrations()).toEqual(['001-books', '002-emma'])
+    expect(await databases.migrate()).toEqual(['001-books', '002-emma'])
+    expect(await databases.migrate()).toEqual([])
+    expect(await databases.pendingMigrations()).toEqual([])
+    expect(await count(server)).toBe(1)
+  })
+
+  test('all or none', async () => {
+    const options = await given(sqlMigrations({ ...books, '003-wrong': 'insert into nothing values (1)' }))
+    await using server = serve(options)
+    await server.ready()
+    await expect(server.services.get('databases').migrate()).rejects.toThrow(/nothing/)
+    expect(await server.services.get('databases').pendingMigrations()).toHaveLength(3)
+    await expect(count(server)).rejects.toThrow(/books/)
+  })
+
+  test('of several servers at once run once', async () => {
+    const options = await given()
+    const servers = [1, 2, 3].map(() => serve(options))
+    await Promise.all(servers.map((server) => server.ready()))
+    // Their connections remember that there is no table.
+    for (const server of servers) await server.services.get('databases').pendingMigrations()
+    const runs = await Promise.all(servers.map((server) => server.services.get('databases').migrate()))
+    expect(runs.flat()).toEqual(['001-books', '002-emma'])
+    expect(await count(servers[0]!)).toBe(1)
+    await Promise.all(servers.map((server) => server.close()))
+  })
+
+  test('a server does not listen without them, or warns', async () => {
+    const options = await given()
+    const refused = serve(options)
+    await expect(refused.listen()).rejects.toThrow(
+      'migrations of the database "main" have not run: 001-books, 002-emma. Run them: framework migrate',
+    )
+    await refused.close()
+    const logger = memoryLogger()
+    await using warned = serve({ ...options, migrations: { ...all, whenPending: 'warn' } }, logger)
+    await warned.listen()
+    expect(JSON.stringify(logger)).toContain('001-books, 002-emma')
+    await warned.services.get('databases').migrate()
+    await using served = serve(options)
+    await served.listen()
+  })
+
+  test('seeds are one transaction', async () => {
+    const seed = async ({ database }: { database: { query(text: string): Promise<unknown> } }) => {
+      await database.query("insert into books values ('Persuasion')")
+      throw new Error('half way')
+    }
+    await using server = serve(await given({ ...all, seed }))
+    await server.ready()
+    const databases = server.services.get('databases')
+    await databases.migrate()
+    await expect(databases.seed()).rejects.toThrow('half way')
+    expect(await count(server)).toBe(1)
+  })
+}
+
+const provider: MigrationProvider = {
+  getMigrations: async () => ({
+    '001_books': { up: (db) => db.schema.createTable('books').addColumn('title', 'text').execute() },
+    '002_emma': { up: async (db) => void (await db.insertInto('books').values({ title: 'Emma' }).execute()) },
+  }),
+}
+const failing: MigrationProvider = {
+  getMigrations: async () => ({
+    ...(await provider.getMigrations()),
+    '003_wrong': { up: (db) => db.schema.alterTable('nothing').addColumn('a', 'text').execute() },
+  }),
+}
+const ofKysely = (dialect: typeof PostgresDialect | typeof SqliteDialect, from = provider) => ({
+  layer: ({ database }: { database: never }) =>
+    new Kysely<object>({ dialect: kyselyDialect(dialect as typeof PostgresDialect, database) }),
+  migrations: kyselyMigrations((db: Kysely<object>) => new Migrator({ db, provider: from })),
+})
+
+async function withKysely(url: string, dialect: typeof PostgresDialect | typeof SqliteDialect) {
+  const wrong = serve({ url, ...ofKysely(dialect, failing) })
+  await wrong.ready()
+  await expect(wrong.services.get('databases').migrate()).rejects.toThrow(/nothing/)
+  await expect(count(wrong)).rejects.toThrow(/books/)
+  await wrong.close()
+  const servers = [1, 2].map(() => serve({ url, ...ofKysely(dialect) }))
+  await Promise.all(servers.map((server) => server.ready()))
+  expect(await servers[0]!.services.get('databases').pendingMigrations()).toEqual(['001_books', '002_emma'])
+  const runs = await Promise.all(servers.map((server) => server.services.get('databases').migrate()))
+  expect(runs.flat()).toEqual(['001_books', '002_emma'])
+  expect(await count(servers[0]!)).toBe(1)
+  await Promise.all(servers.map((server) => server.close()))
+}
+
+describe('migrations of SQLite', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'framework-migrations-'))
+  let files = 0
+  const makeUrl = async () => `sqlite:${join(folder, `${files++}.sqlite`)}`
+  afterAll(() => rmSync(folder, { recursive: true }))
+  behaviour(makeUrl)
+
+  test('of Kysely', async () => withKysely(await makeUrl(), SqliteDialect))
+
+  test('a database in memory has them when it boots, in a server under test as well', async () => {
+    await using memory = serve({ url: 'sqlite::memory:', migrations: all })
+    await memory.listen()
+    expect(await count(memory)).toBe(1)
+    const tested = await testServer(serve({ url: await makeUrl(), migrations: all }))
+    await tested.ready()
+    expect(await count(tested)).toBe(1)
+    await tested.close()
+  })
+
+  test('several statements in one text are refused, as all but the first would be ignored', async () => {
+    const wrong = sqlMigrations({ '001-two': 'create table books (title text); create table shelf (title text);' })
+    await using server = serve({ url: await makeUrl(), migrations: wrong })
+    await server.ready()
+    const databases = server.services.get('databases')
+    await expect(databases.migrate()).rejects.toMatchObject({ code: 'SeveralStatementsError' })
+    expect(await databases.pendingMigrations()).toEqual(['001-two'])
+    const trigger =
+      'create trigger t after insert on log begin delete from log where n = 1; delete from log where n = 2; end;'
+    for (const one of [
+      'create table log (n int, text text);',
+      trigger,
+      "insert into log values (3, 'a; b') -- c; d",
+      'select "a;b" from (select 1 as "a;b") /* e; f */ ;  ',
+    ])
+      await databases.client().query(one)
+  })
+
+  test('without them, there is nothing to run', async () => {
+    await using server = serve({
+      url: 'sqlite::memory:',
+      named: { other: { url: 'sqlite::memory:', migrations: all } },
+    })
+    await server.listen()
+    const databases = server.services.get('databases')
+    expect(await databases.pendingMigrations()).toEqual([])
+    await expect(databases.migrate()).rejects.toThrow('the database "main" has no migrations: add it to its options')
+    await expect(databases.seed('other')).rejects.toThrow('the database "other" has no migrations.seed')
+    await expect(databases.migrate('none')).rejects.toMatchObject({ code: 'DatabaseNameError' })
+  })
+
+  test.each([
+    [{}],
+    [{ run: () => {} }],
+    [{ ...all, whenPending: 'ask' }],
+    [{ ...all, seeds: () => {} }],
+    [() => {}],
+  ])('options that cannot be meant %#', (migrations) => {
+    expect(() => serve({ url: 'sqlite::memory:', migrations })).toThrow(/OPTION.*migrations/s)
+  })
+})
+
+describe.skipIf(!hasPostgres)('migrations of Postgres', () => {
+  let postgres: OwnServer
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres.stop())
+  const makeUrl = async () => (await testDatabase({ url: postgres.url })).url
+  for (const driver of ['pg', 'postgres'] as const) describe(driver, () => behaviour(makeUrl, { driver }))
+
+  test('of Kysely', async () => withKysely(await makeUrl(), PostgresDialect))
+
+  test('take longer than a statement may', async () => {
+    const slow = sqlMigrations({ '001-slow': 'select pg_sleep(0.3)' })
+    await using server = serve({ url: await makeUrl(), migrations: slow, statementTimeout: 100 })
+    await server.ready()
+    expect(await server.services.get('databases').migrate()).toEqual(['001-slow'])
+    await expect(server.services.get('databases').client().query('select pg_sleep(0.3)')).rejects.toThrow('timeout')
+  })
+})
