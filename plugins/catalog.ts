@@ -43,6 +43,8 @@ export const catalog = {
   cache: plugins.cache,
   // After the cache, whose entries then have been committed, and closed after all that uses it.
   database: plugins.database,
+  // After the database, whose transactions keep the responses, and before compression, so that they are kept as they are.
+  idempotency: plugins.idempotency,
   static: plugins.static,
   compression: plugins.compression,
   openapi: plugins.openapi,

@@ -26,6 +26,7 @@ const wrong: { readonly [Key in CatalogKey]: readonly [options: object, path: st
   health: [{ timeout: 'soon' }, 'timeout', /milliseconds/],
   cors: [{ maxAge: '1h' }, 'maxAge', /a whole number of seconds/],
   metrics: [{ addresses: ['everyone'] }, 'addresses[0]', /an address, or a range/],
+  idempotency: [{ store: 'disk' }, 'store', /"memory" or "database"/],
   overload: [{ maxEventLoopDelay: '1s' }, 'maxEventLoopDelay', /milliseconds above 0, or false/],
   timeout: [{ ms: '5s' }, 'ms', /milliseconds above 0/],
   rateLimit: [{ limit: 0 }, 'limit', /a whole number of requests above 0/],
