@@ -14,7 +14,7 @@ const headers = (key: string) => ({ 'idempotency-key': key, 'x-user': 'ann' })
 
 function serverWith(idempotency: object, more: object = {}) {
   const plugins = { ...more, idempotency: { scope, ...idempotency } } as {}
-  const server: Server = new Server({ plugins, router: new RouteCollection(), logger: memoryLogger() })
+  const server: Server = new Server({ port: 0, plugins, router: new RouteCollection(), logger: memoryLogger() })
   return server
 }
 
@@ -135,6 +135,42 @@ describe.skipIf(!hasPostgres)('in Postgres', () => {
     expect((await server.run('select value from framework_idempotency')).rows).toMatchObject([
       { value: expect.stringContaining('other') },
     ])
+  })
+
+  test('a client that leaves rolls back a transaction, and its next attempt runs again', async () => {
+    let runs = 0
+    await using server = await serve((server) => {
+      server.post('/', { idempotency: true, transaction: true }, async (req) => {
+        await req.database.query("insert into orders values ('gone')")
+        if (++runs === 1) await new Promise((resolve) => req.signal.addEventListener('abort', resolve))
+        return { runs }
+      })
+    })
+    const { port } = await server.listen()
+    const client = new AbortController()
+    const send = (signal?: AbortSignal) =>
+      fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers: headers('k'), ...(signal && { signal }) })
+    const first = send(client.signal).catch(() => 'left')
+    await expect.poll(() => runs).toBe(1)
+    client.abort()
+    expect(await first).toBe('left')
+    await expect.poll(async () => (await send()).status).toBe(200)
+    expect(runs).toBe(2)
+    expect((await server.run('select * from orders')).rows).toHaveLength(1)
+  })
+
+  test('a transaction that is repeated after a conflict keeps one response', async () => {
+    let runs = 0
+    await using server = await serve((server) => {
+      server.post('/', { idempotency: true, transaction: { retry: 2 } }, async (req) => {
+        await req.database.query("insert into orders values ('again')")
+        if (++runs === 1) throw Object.assign(new Error('conflict'), { code: '40001' })
+        return { runs }
+      })
+    })
+    expect((await post(server, 'k')).body).toEqual({ runs: 2 })
+    expect((await post(server, 'k')).body).toEqual({ runs: 2 })
+    expect((await server.run('select * from orders')).rows).toHaveLength(1)
   })
 
   test('a commit that fails gives the key up', async () => {
