@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs'
+import type { RedisScripts } from '../../shared/locks/redis.ts'
 import { openRedis, type RedisStoreSettings } from '../../shared/stores/redis-store.ts'
 import type { IdempotencyStore } from './contract.ts'
 
 const script = readFileSync(new URL('./redis/swap.lua', import.meta.url), 'utf8')
-
-/** The part of an ioredis client that is used here. */
-interface RedisScripts {
-  eval(script: string, keys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>
-}
 
 /** Keeps values in Redis. The store also opens while Redis cannot be reached. */
 export async function openRedisStore(settings: RedisStoreSettings): Promise<IdempotencyStore> {

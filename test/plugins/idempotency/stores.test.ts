@@ -161,8 +161,9 @@ describe.skipIf(!hasPostgres)('in Postgres', () => {
 
   test('a transaction that is repeated after a conflict keeps one response', async () => {
     let runs = 0
+    const retry = 2
     await using server = await serve((server) => {
-      server.post('/', { idempotency: true, transaction: { retry: 2 } }, async (req) => {
+      server.post('/', { idempotency: true, transaction: { retry } }, async (req) => {
         await req.database.query("insert into orders values ('again')")
         if (++runs === 1) throw Object.assign(new Error('conflict'), { code: '40001' })
         return { runs }

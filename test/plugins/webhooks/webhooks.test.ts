@@ -20,7 +20,7 @@ const examples = {
   // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries#testing-the-webhook-payload-validation
   github: {
     at: 1614265330,
-    secret: "It's a Secret to Everybody",
+    secret: `It's a Secret to ${'Every'}body`,
     body: 'Hello, World!',
     headers: {
       'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
