@@ -43,6 +43,9 @@ export const catalog = {
   cache: plugins.cache,
   // After the cache, whose entries then have been committed, and closed after all that uses it.
   database: plugins.database,
+  // After the database, whose transactions keep the responses, and before compression, so that they are kept as they are.
+  idempotency: plugins.idempotency,
+  webhooks: plugins.webhooks,
   static: plugins.static,
   compression: plugins.compression,
   openapi: plugins.openapi,
@@ -73,6 +76,9 @@ const dispensable: readonly CatalogKey[] = ['cache', 'compression', 'log']
 /** Plugins whose route options describe the route. A mistake in them matters even without the plugin: they may contain a guard. */
 const documenting: readonly CatalogKey[] = ['openapi']
 
+/** Plugins whose route options decide who may enter: a route that has one needs the plugin, also where it was turned off. */
+const guarding: readonly CatalogKey[] = ['webhooks']
+
 /** Returns how serious it is that the plugin which reads a route option is in the catalog, but not registered. */
 function absentPlugin(option: string, turnedOff: ReadonlySet<string>): AbsentPlugin | undefined {
   const keys = Object.keys(catalog) as CatalogKey[]
@@ -80,7 +86,7 @@ function absentPlugin(option: string, turnedOff: ReadonlySet<string>): AbsentPlu
   const plugin = keys.find((key) => Object.hasOwn(optionsOf(key), option))
   if (plugin === undefined) return undefined
   if (documenting.includes(plugin)) return { plugin, absence: 'meant', reader: optionsOf(plugin)[option] }
-  if (turnedOff.has(plugin)) return { plugin, absence: 'meant' }
+  if (turnedOff.has(plugin) && !guarding.includes(plugin)) return { plugin, absence: 'meant' }
   return { plugin, absence: dispensable.includes(plugin) ? 'warning' : 'error' }
 }
 

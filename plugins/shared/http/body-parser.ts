@@ -1,10 +1,12 @@
 import {
   type Middleware,
   type RawRequest,
+  type Request,
+  type Route,
   type RouteOptions,
   UnsupportedMediaTypeError,
 } from '../../../kernel/index.ts'
-import type { RouteValue } from './route-value.ts'
+import { RouteValue } from './route-value.ts'
 
 interface BodyRoute {
   readonly method: string
@@ -21,6 +23,15 @@ export const takesBody = ({ method, options }: BodyRoute): boolean => withBody.h
 export function bodyFailures(route: BodyRoute): { readonly [status: string]: string } {
   return takesBody(route) ? { 400: 'BadRequest', 413: 'PayloadTooLarge', 415: 'UnsupportedMediaType' } : {}
 }
+
+const keeping = new RouteValue<true>()
+const kept = new WeakMap<Request, Uint8Array>()
+
+/** Makes body parsers keep the bytes that they have read for a route, in an `onRoute` hook. */
+export const keepBytes = (route: Route): void => keeping.set(route, true)
+
+/** The bytes of a body that a parser has read, for a route given to {@link keepBytes}. */
+export const bytesOf = (req: Request): Uint8Array | undefined => kept.get(req)
 
 /** The specifics of one body parser. */
 export interface BodyFormat<Settings> {
@@ -50,6 +61,7 @@ export function bodyParser<Settings extends { readonly sizeLimit: number }>(
     refuseEncoded(raw)
     // The promise of `next()` is left to the chain, which awaits it anyway: this saves one promise.
     return raw.bytes(settings.sizeLimit).then((bytes) => {
+      if (keeping.of(req)) kept.set(req, bytes)
       req.body = parse(bytes, settings)
       next()
     })

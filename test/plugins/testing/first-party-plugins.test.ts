@@ -50,6 +50,10 @@ const table: { readonly [Key in keyof typeof plugins]: Options } = {
   },
   health: { wrongOptions: { live: ['live'], timeout: [0], checks: [7] }, use: get('/health/live', 200) },
   helmet: { wrongOptions: { xFrameOptions: ['sameorigin'], noSniff: ['yes'] } },
+  idempotency: {
+    with: [plugins.json],
+    wrongOptions: { store: ['disk'], ttl: [1], scope: ['user'], maxSize: ['huge'] },
+  },
   inspector: { isOfServer: true, wrongOptions: { keep: [0, 'all'], redact: ['iban'] }, use: get('/_inspector', 401) },
   json: { wrongOptions: { sizeLimit: ['huge', -1], maxDepth: [0] } },
   locks: {
@@ -96,6 +100,7 @@ const table: { readonly [Key in keyof typeof plugins]: Options } = {
   trustProxy: { options: { trustedProxies: 1 }, wrongOptions: { trustedProxies: [0, 'all'], header: ['via'] } },
   upload: { wrongOptions: { maxFiles: [-1], storage: ['cloud'], maxFileSize: ['huge'] } },
   urlencoded: { wrongOptions: { sizeLimit: ['huge'] } },
+  webhooks: { wrongOptions: {} },
   websocket: { wrongOptions: { maxSockets: [0], pingInterval: [1], origins: [[]] } },
 }
 

@@ -17,6 +17,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/database/queries.ts': 'measures',
   'plugins/graphql/execution/execute.ts': 'measures',
   'plugins/health/checks.ts': 'patience with the servers that checks ask',
+  'plugins/idempotency/stores/database.ts': 'the age of rows',
   'plugins/inspector/activities.ts': 'measures',
   'plugins/inspector/live.ts': 'paces what it sends to a page',
   'plugins/inspector/replay.ts': 'patience with a response',

@@ -1,0 +1,14 @@
+import { type DoctorCheck, notForProduction } from '../shared/doctor/check.ts'
+import { redisChecks } from '../shared/doctor/redis.ts'
+import type { IdempotencySettings } from './options.ts'
+
+export const checks: readonly DoctorCheck<IdempotencySettings>[] = [
+  notForProduction('idempotency.memory-store', ({ store }) => store === 'memory', {
+    problem:
+      'idempotency keys are kept in memory: another process, or this one after a restart, runs their requests again',
+    remedy: 'Set idempotency.store to "database" or { redis: "redis://…" }',
+  }),
+  ...redisChecks<IdempotencySettings>('the idempotency plugin (store redis)', ({ settings: { store } }) =>
+    typeof store === 'object' && 'redis' in store ? store.redis : undefined,
+  ),
+]

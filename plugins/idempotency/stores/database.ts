@@ -1,0 +1,60 @@
+import { systemClock } from '../../../kernel/index.ts'
+import type { DatabaseClient } from '../../database/index.ts'
+import type { IdempotencyStore } from './contract.ts'
+
+/** Milliseconds between two removals of old rows by a process. */
+const sweepEvery = 600_000
+const table = 'framework_idempotency'
+
+/** Keeps values in a table of the server's own database, so that a response can be written in the transaction of its handler. */
+export async function openDatabaseStore(database: DatabaseClient): Promise<IdempotencyStore> {
+  const isPostgres = database.system === 'postgresql'
+  // The clock of the database: those of several processes may differ.
+  const now = isPostgres
+    ? '(extract(epoch from clock_timestamp()) * 1000)::bigint'
+    : "cast((julianday('now') - 2440587.5) * 86400000 as integer)"
+  const ttl = isPostgres ? 'cast(? as bigint)' : '?'
+  const query = async (text: string, ...values: readonly unknown[]) => {
+    let count = 0
+    const { rows } = await database.query(isPostgres ? text.replaceAll('?', () => `$${++count}`) : text, values)
+    return rows as { readonly value: string }[]
+  }
+  try {
+    await query(
+      `create table if not exists ${table} (key text primary key, value text not null, until bigint not null)`,
+    )
+  } catch (error) {
+    // Instances that start simultaneously conflict in the catalogue; others may not create a table, even if it already exists.
+    await query(`select value from ${table} limit 0`).catch(() => {
+      throw error
+    })
+  }
+  let swept = systemClock.monotonic()
+  const sweep = () => {
+    if (systemClock.monotonic() - swept < sweepEvery) return
+    swept = systemClock.monotonic()
+    void query(`delete from ${table} where until <= ${now}`).catch(() => {})
+  }
+  const change = async (key: string, expected: string | undefined, value: string | undefined, ms: number) => {
+    const mine = 'where key = ? and value = ?'
+    if (expected === undefined)
+      return query(
+        `insert into ${table} (key, value, until) values (?, ?, ${now} + ${ttl}) on conflict (key)
+        do update set value = excluded.value, until = excluded.until where ${table}.until <= ${now} returning value`,
+        ...[key, value, ms],
+      )
+    if (value === undefined) return query(`delete from ${table} ${mine} returning value`, key, expected)
+    const set = `set value = ?, until = ${now} + ${ttl}`
+    return query(`update ${table} ${set} ${mine} returning value`, value, ms, key, expected)
+  }
+  const swap: IdempotencyStore['swap'] = async (key, expected, value, ms) => {
+    sweep()
+    const isLookup = expected === undefined && value === undefined
+    const changed = isLookup ? [] : await change(key, expected, value, Math.ceil(ms))
+    if (changed.length > 0) return expected
+    const [found] = await query(`select value from ${table} where key = ? and until > ${now}`, key)
+    // It has ended between the two statements.
+    return found === undefined && expected === undefined && !isLookup ? swap(key, expected, value, ms) : found?.value
+  }
+  return { swap }
+}

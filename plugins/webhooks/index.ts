@@ -1,0 +1,21 @@
+import type { WebhookOptions } from './options.ts'
+import type { VerifiedWebhook } from './schemes.ts'
+
+export type { WebhookOptions } from './options.ts'
+export { webhooks } from './plugin.ts'
+export type { VerifiedWebhook, WebhookScheme } from './schemes.ts'
+
+// In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
+declare module '../../kernel/routing/options.ts' {
+  interface RouteOptions {
+    /** Accepts only webhooks whose signature is verified; needs the plugin `webhooks`. */
+    webhook?: WebhookOptions
+  }
+}
+
+declare module '../../kernel/routing/params.ts' {
+  interface RequestExtensions<Options> {
+    /** The verified webhook; exists for the type checker only. */
+    webhook: Options extends { readonly webhook: WebhookOptions } ? { readonly webhook: VerifiedWebhook } : {}
+  }
+}
