@@ -29,8 +29,12 @@ export const catalog = {
   overload: plugins.overload,
   timeout: plugins.timeout,
   rateLimit: plugins.rateLimit,
+  // Before sessions are loaded.
+  csrf: plugins.csrf,
   cookie: plugins.cookie,
   session: plugins.session,
+  // After the rate limit: guesses are counted before they are checked.
+  auth: plugins.auth,
   locks: plugins.locks,
   storage: plugins.storage,
   mailer: plugins.mailer,
@@ -80,7 +84,8 @@ function absentPlugin(option: string, turnedOff: ReadonlySet<string>): AbsentPlu
   const plugin = keys.find((key) => Object.hasOwn(optionsOf(key), option))
   if (plugin === undefined) return undefined
   if (documenting.includes(plugin)) return { plugin, absence: 'meant', reader: optionsOf(plugin)[option] }
-  if (turnedOff.has(plugin)) return { plugin, absence: 'meant' }
+  // A route that requires a credential must not be open because a plugin was turned off.
+  if (turnedOff.has(plugin) && plugin !== 'auth') return { plugin, absence: 'meant' }
   return { plugin, absence: dispensable.includes(plugin) ? 'warning' : 'error' }
 }
 

@@ -40,6 +40,8 @@ const wrong: { readonly [Key in CatalogKey]: readonly [options: object, path: st
   channels: [{ maxChannelsPerClient: 0 }, 'maxChannelsPerClient', /1/],
   websocket: [{ maxMessageSize: 'big' }, 'maxMessageSize', /a size like "100kb"/],
   cache: [{ provider: 'disk' }, 'provider', /"memory" or "redis"/],
+  auth: [{ schemes: {} }, 'schemes', /one scheme or more/],
+  csrf: [{ origins: ['example.com'] }, 'origins', /an origin such as/],
   database: [{ url: 'redis://localhost' }, 'url', /postgres:\/\/…, sqlite:file/],
   static: [{ root: '.', dotfiles: 'hide' }, 'dotfiles', /takes /],
   compression: [{ encodings: ['rar'] }, 'encodings[0]', /"br", "zstd", "gzip" or "deflate"/],
