@@ -52,7 +52,7 @@ export interface JwtOptions {
   maxAge?: number
   /** The header `typ` that tokens must have, such as `at+jwt` (RFC 9068). */
   type?: string
-  /** Returns the caller for the claims; nothing refuses it. Default: the claims. */
+  /** Returns the caller for the claims; nothing refuses it. Default: the claims, with `sub` as `id`. */
   subject?: (claims: JwtClaims, req: Request) => Awaitable<AuthSubject | null | undefined>
 }
 
@@ -181,7 +181,10 @@ export function jwt(given: JwtOptions): AuthScheme {
       } catch (error) {
         return refusalOf(jose, error)
       }
-      return verdictOf(subject === undefined ? (claims as AuthSubject) : await subject(claims, req), scopesOf(claims))
+      return verdictOf(
+        subject === undefined ? ({ ...claims, id: claims.sub } as unknown as AuthSubject) : await subject(claims, req),
+        scopesOf(claims),
+      )
     },
   }
 }
