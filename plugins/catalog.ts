@@ -29,8 +29,12 @@ export const catalog = {
   overload: plugins.overload,
   timeout: plugins.timeout,
   rateLimit: plugins.rateLimit,
+  // Before sessions are loaded.
+  csrf: plugins.csrf,
   cookie: plugins.cookie,
   session: plugins.session,
+  // After the rate limit: guesses are counted before they are checked.
+  auth: plugins.auth,
   locks: plugins.locks,
   storage: plugins.storage,
   mailer: plugins.mailer,
@@ -77,7 +81,7 @@ const dispensable: readonly CatalogKey[] = ['cache', 'compression', 'log']
 const documenting: readonly CatalogKey[] = ['openapi']
 
 /** Plugins whose route options decide who may enter: a route that has one needs the plugin, also where it was turned off. */
-const guarding: readonly CatalogKey[] = ['webhooks']
+const guarding: readonly CatalogKey[] = ['auth', 'webhooks']
 
 /** Returns how serious it is that the plugin which reads a route option is in the catalog, but not registered. */
 function absentPlugin(option: string, turnedOff: ReadonlySet<string>): AbsentPlugin | undefined {

@@ -1,11 +1,13 @@
 // Every first-party plugin that has a key in the object form; its place in the order is in catalog.ts.
 export { asyncapi } from './asyncapi/plugin.ts'
+export { auth } from './auth/index.ts'
 export { cache } from './cache/index.ts'
 export { channels } from './channels/index.ts'
 export { compression } from './compression/index.ts'
 export { cookie } from './cookie/index.ts'
 export { cors } from './cors/index.ts'
 export { cron } from './cron/index.ts'
+export { csrf } from './csrf/index.ts'
 export { database } from './database/index.ts'
 export { env } from './env/index.ts'
 export { graphql } from './graphql/index.ts'

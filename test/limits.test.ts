@@ -49,7 +49,7 @@ test('a raised limit is found, unless the product has grown by a capability', ()
   const product = (lines: number) => ({ [growing]: lines })
   expect(raised([of(product(1)), of(product(2), capability)])).toEqual([])
   expect(raised([of(product(1)), of(product(2))])).toEqual([`${growing}: from 1 to 2`])
-  expect(raised([of(product(1)), of(product(64_001), capability)])).toEqual([`${growing}: from 1 to 60001`])
+  expect(raised([of(product(1)), of(product(64_001), capability)])).toEqual([`${growing}: from 1 to 64001`])
 })
 
 // A tarball of the sources has no history.

@@ -96,7 +96,9 @@ export const sidebar: readonly Section[] = [
   {
     title: 'Plugins: protection',
     pages: plugins({
+      auth: 'Who is calling: tokens, keys, log-ins',
       policy: 'Permissions, roles',
+      csrf: 'Forged requests of other pages',
       cors: 'Requests from other origins',
       helmet: 'Security headers',
       rateLimit: 'Limit the rate of requests',

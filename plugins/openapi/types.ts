@@ -1,6 +1,6 @@
 import type { RouteOptions } from '../../kernel/index.ts'
 import type { DocumentService, Extensible } from '../shared/descriptions/document-service.ts'
-import type { SecurityRequirement } from '../shared/descriptions/security.ts'
+import type { SecurityRequirement, StatesSecurity } from '../shared/descriptions/security.ts'
 
 /** JSON Schema 2020-12, which OpenAPI 3.1 uses; references refer to `#/components/schemas/…`. */
 export type OpenApiSchema = boolean | { readonly [keyword: string]: unknown }
@@ -212,7 +212,7 @@ export interface DescribedRoute {
 }
 
 /** Data that a plugin adds to the API description. */
-export interface OpenApiFragment {
+export interface OpenApiFragment extends StatesSecurity {
   /** Descriptions of tags: `name` and `description`. */
   readonly tags?: readonly { name: string; description?: string }[]
   /** Components that are merged into those of the document. */

@@ -7,6 +7,28 @@ import type { sessionOptions } from './options.ts'
 type Settings = SettingsOf<typeof sessionOptions>
 
 export const checks: readonly DoctorCheck<Settings>[] = [
+  {
+    code: 'session.csrf-missing',
+    level: 'warning',
+    find({ listing }) {
+      const isSafe = (method: string) => ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY'].includes(method)
+      const open = listing.routes.filter(
+        ({ record: { method, options }, plugin, reachedBy }) =>
+          plugin === 'application' &&
+          !isSafe(method) &&
+          reachedBy.has('session') &&
+          !reachedBy.has('csrf') &&
+          options.csrf !== false,
+      )
+      if (open.length === 0) return undefined
+      const { method, path } = open[0]!.record
+      const more = open.length === 1 ? '' : ` and ${open.length - 1} more`
+      return {
+        problem: `pages of other origins can send requests with the session of a user to ${method} ${path}${more}`,
+        remedy: 'Register the plugin csrf: plugins: { csrf: true }',
+      }
+    },
+  },
   ...secretChecks<Settings>('session', ({ secret }) => secret),
   notForProduction('session.memory-store', ({ store }) => store.kind === 'memory', {
     problem: 'sessions are kept in memory: every restart ends them, and a second process knows none of them',

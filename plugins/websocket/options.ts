@@ -1,4 +1,5 @@
 import { isOptions, type OptionPlace } from '../../kernel/index.ts'
+import { originOption } from '../shared/http/origins.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { isSchema } from '../shared/schema/check.ts'
 import { isStandardSchema } from '../shared/schema/standard.ts'
@@ -58,11 +59,7 @@ export interface WebsocketRouteOptions extends WebsocketLimits {
   origins?: 'same' | 'any' | readonly string[]
 }
 
-const origin = option.custom<string, string>('an origin such as "https://example.com"', (given, place) => {
-  if (typeof given === 'string' && URL.canParse(given) && new URL(given).origin === given) return given
-  return void place.wrong(given, 'an origin such as "https://example.com", without a path')
-})
-const origins = option.either(option.oneOf('same', 'any'), option.list(origin, { min: 1 })).guard()
+const origins = option.either(option.oneOf('same', 'any'), option.list(originOption, { min: 1 })).guard()
 const rate = option.either(option.int({ min: 1 }), option.off())
 
 /** `ws` reads the limit as 32 bits, so that 4 GB would mean no limit; and a string cannot be longer than 512 MB. */

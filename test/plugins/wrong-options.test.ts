@@ -42,6 +42,8 @@ const wrong: { readonly [Key in CatalogKey]: readonly [options: object, path: st
   webhooks: [{ secret: 'a' }, 'secret', /./],
   websocket: [{ maxMessageSize: 'big' }, 'maxMessageSize', /a size like "100kb"/],
   cache: [{ provider: 'disk' }, 'provider', /"memory" or "redis"/],
+  auth: [{ schemes: {} }, 'schemes', /one scheme or more/],
+  csrf: [{ origins: ['example.com'] }, 'origins', /an origin such as/],
   database: [{ url: 'redis://localhost' }, 'url', /postgres:\/\/…, sqlite:file/],
   static: [{ root: '.', dotfiles: 'hide' }, 'dotfiles', /takes /],
   compression: [{ encodings: ['rar'] }, 'encodings[0]', /"br", "zstd", "gzip" or "deflate"/],

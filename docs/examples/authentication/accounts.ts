@@ -1,5 +1,16 @@
-import { definePlugin, PolicyManager, proves } from 'framework'
-import { hashPassword, verifyPassword } from './passwords.ts'
+import { definePlugin, PolicyManager } from 'framework'
+import { passwords, type SessionScheme, session } from 'framework/plugins/auth'
+
+declare module 'framework' {
+  interface AuthSubject {
+    id: string
+    role?: string
+  }
+  interface Services {
+    accounts: Accounts
+    logins: SessionScheme<Login>
+  }
+}
 
 export interface Account {
   readonly id: string
@@ -10,28 +21,29 @@ export interface Account {
   readonly generation: number
 }
 
+/** What a session stores. */
+export type Login = Pick<Account, 'id' | 'generation'>
+
 /** In a real application, this is a table with a unique, lower-case `mail`. */
 export class Accounts {
   readonly #rows = new Map<string, Account>()
-  readonly #decoy = hashPassword('no one has this password')
 
   find(id: string) {
     return this.#rows.get(id)
   }
 
   async add(id: string, mail: string, password: string, role: Account['role'] = 'member') {
-    this.#rows.set(id, { id, mail, role, password: await hashPassword(password), generation: 1 })
+    this.#rows.set(id, { id, mail, role, password: await passwords.hash(password), generation: 1 })
   }
 
   async authenticate(mail: string, password: string): Promise<Account | undefined> {
     const account = [...this.#rows.values()].find((row) => row.mail === mail.toLowerCase())
-    // As much work for an unknown address as for a known one: otherwise the time shows which addresses have an account.
-    const isRight = await verifyPassword(password, account?.password ?? (await this.#decoy))
-    return isRight ? account : undefined
+    // As much work for an unknown address, whose hash is `undefined`: the time does not show which addresses have an account.
+    return (await passwords.verify(password, account?.password)) ? account : undefined
   }
 
-  async changePassword({ id }: Account, password: string): Promise<Account> {
-    const hash = await hashPassword(password)
+  async changePassword(id: string, password: string): Promise<Account> {
+    const hash = await passwords.hash(password)
     const account = this.#rows.get(id)!
     const changed = { ...account, password: hash, generation: account.generation + 1 }
     this.#rows.set(id, changed)
@@ -39,42 +51,19 @@ export class Accounts {
   }
 }
 
-declare module 'framework' {
-  interface Services {
-    accounts: Accounts
-  }
-  interface SessionData {
-    accountId: string
-    generation: number
-  }
-  interface Request {
-    account?: Account
-  }
-}
+export const loginsOf = (accounts: Accounts) =>
+  session(({ id, generation }: Login) => {
+    const account = accounts.find(id)
+    return account?.generation === generation ? { id, role: account.role } : undefined
+  })
 
-/** Handlers and policies find the account of the session as `req.account`. */
+/** The services that the routes use. */
 export const authentication = definePlugin({
   name: 'authentication',
-  dependencies: ['session'],
-  provide: ({ accounts }: { accounts: Accounts }) => ({ accounts }),
-  setup(ctx, { accounts }) {
-    ctx.use(function readAccount(req, _res, next) {
-      const { accountId, generation } = req.session
-      const account = accountId === undefined ? undefined : accounts.find(accountId)
-      if (account?.generation === generation) req.account = account
-      return next()
-    })
-  },
+  provide: (services: { accounts: Accounts; logins: SessionScheme<Login> }) => services,
 })
 
-const isAdmin = (account: unknown) => (account as Account | undefined)?.role === 'admin'
-
 export const policies = new PolicyManager(
-  {
-    site: {
-      signedIn: proves<{ account: Account }>((account) => account !== undefined),
-      admin: proves<{ account: Account }>(isAdmin),
-    },
-  },
-  { user: (req) => req.account, status: 'byUser' },
+  { site: { admin: (user?: { role?: string }) => user?.role === 'admin' } },
+  { status: 'byUser' },
 )

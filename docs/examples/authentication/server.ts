@@ -1,16 +1,16 @@
 import { Server } from 'framework'
-import { type Accounts, authentication } from './accounts.ts'
+import { type Accounts, authentication, loginsOf } from './accounts.ts'
 import './login.ts'
-import { sameOrigin } from './same-origin.ts'
 
 export function makeServer(accounts: Accounts, secret: string) {
-  const server = new Server({
+  const logins = loginsOf(accounts)
+  return new Server({
     plugins: {
       rateLimit: { limit: 300 },
+      csrf: true,
       session: { secret, ttl: 14 * 86_400 },
-      authentication: authentication({ accounts }),
+      auth: { schemes: { logins } },
+      authentication: authentication({ accounts, logins }),
     },
   })
-  server.use(sameOrigin)
-  return server
 }

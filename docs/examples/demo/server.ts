@@ -43,6 +43,7 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
       cors: { origin: '*' },
       timeout: { ms: 10_000 },
       rateLimit: { limit: 1000, store: redis === undefined ? 'memory' : { redis } },
+      csrf: true,
       // Without a secret of its own, the server forgets its visitors' lists at every start.
       session: {
         secret: env.get('SESSION_SECRET') ?? randomBytes(32).toString('base64url'),

@@ -70,7 +70,7 @@ function fragmentsOf(plugins: readonly ListedPlugin[], isTaken: (kind: string, n
 }
 
 function faultIn(fragment: unknown): string | undefined {
-  const fault = faultOf('openapi', fragment, ['describe', 'failures'], ['tags', 'components'])
+  const fault = faultOf('openapi', fragment, ['describe', 'failures', 'security'], ['tags', 'components'])
   if (fault !== undefined || !isObject(fragment)) return fault
   const { tags = [], components = {} } = fragment
   if (!Array.isArray(tags) || !tags.every((tag) => isObject(tag) && typeof tag.name === 'string')) {

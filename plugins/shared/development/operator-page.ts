@@ -1,4 +1,4 @@
-import type { Middleware, Request, Response } from '../../../kernel/index.ts'
+import type { Middleware, Response } from '../../../kernel/index.ts'
 import { option } from '../options/index.ts'
 
 /** The options of a page on which operators look after a plugin. */
@@ -22,12 +22,4 @@ export function sendPage(res: Response, policy: string, page: string): Response 
   }
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
   return res.html(page)
-}
-
-/** Whether a click was made on this page: a click on any other page would send the user's cookies as well. */
-export function isFromHere(req: Request): boolean {
-  const site = req.headers['sec-fetch-site']
-  if (site !== undefined) return site === 'same-origin'
-  // Browsers omit `sec-fetch-site` without https. A client that sends neither header has no cookies to abuse, and no page.
-  return req.headers.origin !== undefined && req.headers.origin === new URL(req.url).origin
 }

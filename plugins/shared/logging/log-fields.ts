@@ -9,13 +9,7 @@ export function addLogFields(source: LogFields): () => void {
   return () => void sources.splice(sources.indexOf(source), 1)
 }
 
-const fieldsOf: LogFields = (request) => {
-  for (const source of sources) {
-    const fields = source(request)
-    if (fields !== undefined) return fields
-  }
-  return undefined
-}
+const fieldsOf: LogFields = (request) => Object.assign({}, ...sources.map((source) => source(request)))
 
 /** The function that returns the fields; `undefined` if nothing adds any, so that a line then costs nothing. */
 export function logFields(): LogFields | undefined {

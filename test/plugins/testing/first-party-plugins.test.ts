@@ -1,5 +1,6 @@
 import { MemoryStorageProvider, type PluginFactory, type Server } from 'framework'
 import * as plugins from 'framework/plugins'
+import { bearer } from 'framework/plugins/auth'
 import { memoryTransport } from 'framework/plugins/mailer'
 import { describe, expect, test } from 'vitest'
 import { catalog } from '../../../plugins/catalog.ts'
@@ -21,12 +22,18 @@ const table: { readonly [Key in keyof typeof plugins]: Options } = {
     wrongOptions: { path: [7], info: ['Library'] },
     use: get('/asyncapi.json', 200),
   },
+  auth: {
+    // The requests of these tests have no credentials.
+    options: { schemes: { token: bearer(() => undefined) }, default: false },
+    wrongOptions: { schemes: [{}, { token: 7 }], default: ['open'] },
+  },
   cache: { wrongOptions: { provider: ['disk'], maxSize: ['much'], lockTimeout: [-1] } },
   channels: { with: [plugins.websocket], wrongOptions: { store: ['disk'], timeout: [0], keepAlive: [1] } },
   compression: { options: { threshold: 0 }, wrongOptions: { threshold: [-1], encodings: [['rar'], []] } },
   cookie: { options: { secret: '0123456789abcdef0123' }, wrongOptions: { secret: [7] } },
   cors: { options: { origin: '*' }, wrongOptions: { maxAge: [-1], origin: [7] } },
   cron: { options: { crons: [] }, wrongOptions: { crons: ['glob'], history: [-1], timezone: ['Moon/Crater'] } },
+  csrf: { wrongOptions: { origins: [['https://a.example/'], 'https://a.example'] } },
   database: {
     options: { url: 'sqlite::memory:' },
     wrongOptions: { url: ['redis://localhost', 7], driver: ['oracle'], 'pool.max': [0], statementTimeout: [0] },

@@ -3,6 +3,7 @@ import type { Project } from './project.ts'
 
 /** Who asks the clock of the machine by name, and why a clock that a test stops must not stop it. */
 const ofTheMachine: { readonly [path: string]: string } = {
+  'plugins/auth/schemes/keys.ts': 'patience with the server of an issuer',
   'plugins/cache/service.ts': 'patience with computations, while closing',
   'plugins/cache/stores/ask.ts': 'waits for a lock in Redis, which has a clock of its own',
   'plugins/channels/buses/redis-presence.ts': 'renews entries in Redis, which has a clock of its own',

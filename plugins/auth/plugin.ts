@@ -1,0 +1,104 @@
+import { definePlugin, type Request, sendFailure } from '../../kernel/index.ts'
+import type { DescribedRoute } from '../openapi/index.ts'
+import { RouteValue } from '../shared/http/route-value.ts'
+import { addLogFields } from '../shared/logging/log-fields.ts'
+import { type AuthRule, type AuthSettings, authOfRoute, authOptions, ruleOf, rulesOfScopes } from './options.ts'
+import { AuthSetupError, type AuthSubject } from './scheme.ts'
+import { Auth } from './service.ts'
+
+/** The rule of each route, with the service that applies it: the innermost scope decides. */
+const rules = new RouteValue<{ readonly rule: AuthRule; readonly by: Auth }>()
+
+/**
+ * Authenticates requests by the schemes of the application, and sets `req.user`. A route requires a credential unless its option `auth` or the
+ * plugin's option `default` says otherwise; a wrong credential is always refused, with 401 and `WWW-Authenticate`.
+ *
+ * @example
+ * import { Server } from 'framework'
+ * import { bearer } from 'framework/plugins/auth'
+ *
+ * const server = new Server({
+ *   plugins: { auth: { schemes: { token: bearer((token) => (token === process.env.TOKEN ? { id: 'ci' } : undefined)) } } },
+ * })
+ * server.get('/deploys', () => [])
+ * server.get('/about', { auth: false }, () => 'a shop')
+ */
+export const auth = definePlugin({
+  name: 'auth',
+  options: authOptions,
+  routeOptions: { auth: authOfRoute },
+  openapi: { failures, security },
+  inspector: async () => (await import('./inspector.ts')).panels,
+  provide: (settings) => ({ auth: new Auth(settings) }),
+  async setup(ctx, settings) {
+    const service = ctx.services.get('auth')
+    for (const [name, scheme] of Object.entries(settings.schemes)) {
+      for (const needed of scheme.dependencies ?? [])
+        if (!ctx.hasPlugin(needed))
+          throw AuthSetupError(
+            `the scheme "${name}" needs the plugin "${needed}". Register it before auth: plugins: { ${needed}: … }`,
+          )
+      await scheme.prepare?.()
+    }
+    const shown: { route: string; rule: AuthRule }[] = []
+    rulesOfScopes.set(ctx.services, shown)
+    const usual = { rule: ruleOf(settings.default, settings), by: service }
+    const unmatched = { rule: ruleOf(settings.unmatched ?? settings.default, settings), by: service }
+    ctx.onRoute((route) => {
+      const rule = route.settings.auth
+      const value = rule === undefined ? usual : { rule, by: service }
+      rules.set(route, value)
+      shown.push({ route: `${route.method} ${route.path}`, rule: value.rule })
+    })
+    service.ruleOf = (req) => {
+      const { rule, by } = rules.of(req) ?? unmatched
+      return by === service && rule.mode !== false ? rule : undefined
+    }
+    ctx.onClose(
+      addLogFields((request) => {
+        const user = request && service.nameOf(request as Request)
+        return user === undefined ? undefined : { user }
+      }),
+    )
+
+    const headers = [...new Set(Object.values(settings.schemes).map(({ header }) => header))].join(', ')
+    ctx.use(async function auth(req: Request & { user?: AuthSubject }, res, next) {
+      const rule = service.ruleOf(req)
+      if (rule === undefined) return next()
+      const { subject, refusal } = await service.settle(req, rule)
+      // A cache must not give the response for one caller to another.
+      res.vary(headers)
+      if (refusal === undefined) {
+        if (subject !== undefined) req.user = subject
+        return next()
+      }
+      res.header('www-authenticate', refusal.challenge)
+      sendFailure(req, res, refusal.error)
+    })
+  },
+})
+
+const described = ({ options, settings }: DescribedRoute): AuthRule => {
+  const all = settings as AuthSettings
+  if (options.auth === undefined) return ruleOf(all.default, all)
+  if (typeof options.auth !== 'object') return ruleOf(options.auth, all)
+  const { schemes, scopes = [] } = options.auth
+  const entries = Object.entries(all.schemes).filter(([name]) => schemes?.includes(name) ?? true)
+  return { mode: 'required', schemes: entries, scopes }
+}
+
+/** The refusals, for the API description. */
+function failures(route: DescribedRoute): { readonly [status: string]: string } {
+  const { mode, scopes } = described(route)
+  return mode === false ? {} : { 401: 'Unauthorized', ...(scopes.length > 0 && { 403: 'Forbidden' }) }
+}
+
+/** The schemes of a route, one of which is enough. */
+function security(route: DescribedRoute) {
+  const { mode, schemes, scopes } = described(route)
+  if (mode === false) return { schemes: {}, requirements: [] }
+  return {
+    schemes: Object.fromEntries(schemes.map(([name, { description }]) => [name, description])),
+    requirements: [...schemes.map(([name]) => ({ [name]: scopes })), ...(mode === 'optional' ? [{}] : [])],
+  }
+}

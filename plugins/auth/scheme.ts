@@ -1,0 +1,83 @@
+import { defineErrors, type Request } from '../../kernel/index.ts'
+
+export type Awaitable<T> = T | Promise<T>
+
+/**
+ * What a scheme knows about a caller: `req.user`. Applications merge their own members into this interface.
+ *
+ * @example
+ * declare module 'framework' {
+ *   interface AuthSubject {
+ *     id: string
+ *     role?: string
+ *   }
+ * }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: open for merging
+export interface AuthSubject {}
+
+/**
+ * Returns the caller of a request where the type of the request does not say that it has one: in websockets and resolvers.
+ *
+ * @example
+ * const whoCalls = (req: Request) => userOf(req)
+ */
+export const userOf = (req: object): AuthSubject | undefined => (req as { readonly user?: AuthSubject }).user
+
+/** What a scheme has found in a request. */
+export type Verdict =
+  | {
+      /** The caller. */
+      readonly subject: AuthSubject
+      /** What the credential allows; routes may require it. Default: none. */
+      readonly scopes?: readonly string[]
+    }
+  | {
+      /** Why the credential is wrong; the client receives this. */
+      readonly wrong: string
+    }
+
+/** A way to authenticate: `bearer`, `basic`, `apiKey`, `jwt`, `session`, `tokens`, or one of your own. */
+export interface AuthScheme {
+  /**
+   * Returns whom a request is from. `undefined` means that it has no credential of this scheme, so that the next scheme is asked; a wrong
+   * credential is `{ wrong }`, which refuses the request. An error that is thrown fails the request as well.
+   */
+  authenticate(req: Request): Awaitable<Verdict | undefined>
+  /** The scheme in the header `WWW-Authenticate` (RFC 9110 section 11.6.1), such as `Bearer`. */
+  readonly challenge: string
+  /** The header that carries the credential, in lower case. */
+  readonly header: string
+  /** The Security Scheme Object of OpenAPI. */
+  readonly description: object
+  /** Plugins that must be registered. */
+  readonly dependencies?: readonly string[]
+  /** Loads what the scheme needs, at the boot. */
+  prepare?(): Promise<void>
+}
+
+export const { AuthenticationUnavailableError, AuthSetupError } = defineErrors({
+  AuthenticationUnavailableError: [
+    503,
+    (what: string) => `${what}, so that credentials cannot be checked. Try again later`,
+  ],
+  AuthSetupError: (why: string) => why,
+})
+
+/** The token of a header `Authorization: Bearer …` (RFC 6750 section 2.1); `''` for one in the wrong form. */
+export function bearerOf(req: Request): string | undefined {
+  const header = req.raw.header('authorization')
+  if (header === undefined || !/^bearer\b/i.test(header)) return undefined
+  return header.length > 8_192 ? '' : (/^bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1] ?? '')
+}
+
+/** The verdict about what a function of the application has returned. */
+export const verdictOf = (
+  subject: AuthSubject | null | undefined,
+  scopes: unknown = (subject as { scopes?: unknown } | null | undefined)?.scopes,
+): Verdict =>
+  subject === null || subject === undefined || (subject as unknown) === false
+    ? wrong
+    : { subject, scopes: Array.isArray(scopes) ? scopes.filter((one) => typeof one === 'string') : [] }
+
+export const wrong: Verdict = { wrong: 'the credential is not valid' }
