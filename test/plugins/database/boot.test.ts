@@ -126,7 +126,7 @@ describe('a test of a whole application', () => {
 
   test('keeps a Postgres', async () => {
     const url = 'postgres://app@127.0.0.1:1/shop'
-    const server = await testServer(() => new Server({ plugins: { database: { url } } }))
+    await using server = await testServer(() => new Server({ plugins: { database: { url } } }))
     await expect(server.ready()).rejects.toThrow(/127.0.0.1:1\/shop cannot be used/)
   })
 })
