@@ -65,7 +65,10 @@ let modules: Promise<string> | undefined
  * Folders whose files run one after the other in the same processes: a process of its own would cost each file 0.3 s of processor
  * time. They keep what they register in routers, servers and options of their own.
  */
-const sharing = ['kernel', 'plugins', 'conformance'].map((folder) => `test/${folder}/**/*.test.ts`)
+const sharing = ['test/{conformance,kernel,plugins}/**/*.test.ts']
+
+/** The same, in processes of their own: examples declare queues and figures for their process, which tests of plugins would find. */
+const examples = ['docs/**/*.test.ts']
 
 /** Of these folders, those whose files have a process of their own. */
 const apart = ['test/plugins/queues/**/*.test.ts']
@@ -75,6 +78,8 @@ const apart = ['test/plugins/queues/**/*.test.ts']
  * what it has, measure its memory, listen to its events, set what it has once, or declare classes, which every later service of the process takes.
  */
 const exceptions = [
+  'docs/examples/{background,database,demo,observability}/*.test.ts',
+  'docs/examples/workflows/*.test.ts',
   'test/kernel/life/shutdown.test.ts',
   'test/plugins/cache/cache.test.ts',
   'test/plugins/cache/safety.test.ts',
@@ -160,13 +165,19 @@ export default defineConfig({
             extends: true,
             plugins: [built],
             test: {
+              name: 'examples',
+              include: examples,
+              exclude: [...everywhere, ...exceptions, ...onSources],
+              isolate: false,
+              setupFiles: 'test/support/clean-process.ts',
+            },
+          },
+          {
+            extends: true,
+            plugins: [built],
+            test: {
               name: 'alone',
-              include: [
-                'test/*.test.ts',
-                'test/{benchmarks,cli,support,types}/**/*.test.ts',
-                'docs/**/*.test.ts',
-                ...apart,
-              ],
+              include: ['test/*.test.ts', 'test/{benchmarks,cli,support,types}/**/*.test.ts', ...apart],
               exclude: [...everywhere, ...onSources],
             },
           },

@@ -32,7 +32,8 @@ export class RandomOrder extends BaseSequencer {
     const isLong = ({ moduleId }: TestSpecification) => longest.some((path) => moduleId.endsWith(`/${path}`))
     const isSharing = ({ project }: TestSpecification) => !project.config.isolate
     const inOrder = (some: TestSpecification[]) => [...some.filter(isLong), ...some.filter((file) => !isLong(file))]
-    return [...inOrder(mixed.filter((file) => !isSharing(file))), ...inOrder(mixed.filter(isSharing))]
+    const shared = inOrder(mixed.filter(isSharing)).sort((a, b) => a.project.name.localeCompare(b.project.name))
+    return [...inOrder(mixed.filter((file) => !isSharing(file))), ...shared]
   }
 }
 
