@@ -1,4 +1,5 @@
 import { bullmqQueue, MemoryStorageProvider, memoryTransport, RouteCollection, Server } from 'framework'
+import { bearer } from 'framework/plugins/auth'
 import { catalog } from '../../plugins/catalog.ts'
 import { memoryLogger } from './kernel.ts'
 
@@ -11,6 +12,9 @@ function serverWithAll(redis: string): Server {
   const plugins = {
     ...Object.fromEntries(Object.keys(catalog).map((key) => [key, true])),
     env: false,
+    database: { url: 'sqlite::memory:', outbox: true, inbox: true },
+    auth: { schemes: { token: bearer(() => undefined) }, default: 'optional' },
+    idempotency: { store },
     trustProxy: { trustedProxies: ['127.0.0.1'] },
     rateLimit: { store, limit: 100_000 },
     session: { secret: 'a secret of thirty-two characters', store },
