@@ -229,16 +229,18 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const send = () =>
       publishTrace.run(
         () => ({ server: engines.server, queue: name, kind, count: texts.length, payloads, carrier: {} }),
-        async (event) => {
+        // Not async: the stack of a refusal would hold this function, and with it the texts, for as long as its error is kept.
+        (event) => {
           const carrier = carrierOf(event?.carrier)
           const metas = settings.map((one) => metaFor(one, version, carrier))
-          const ids = store
-            ? await this.#store(store, { name, kind, texts, options, metas })
-            : await engines.ask(engine, name, (driver, signal) =>
-                driver.publish(name, { texts, options, metas, signal }),
-              )
-          if (event !== undefined) event.ids = known(ids)
-          return ids
+          const sent = store
+            ? this.#store(store, { name, kind, texts, options, metas })
+            : engines.ask(engine, name, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
+          if (event === undefined) return sent
+          return sent.then((ids) => {
+            event.ids = known(ids)
+            return ids
+          })
         },
       )
     const nothing = texts.map(() => '')
