@@ -54,7 +54,7 @@ describe('what is sent in a transaction waits for its commit', () => {
       return res.created()
     })
     await listen(server)
-    mqtt.subscribe('books/new', ({ title }) => void seen.push(`mqtt ${title}`))
+    server.services.get('mqtt').subscribe('books/new', ({ title }) => void seen.push(`mqtt ${title}`))
     const list = async () => (await server.inject.get('/list')).body()
     const before = await list()
     ;(await server.inject.post('/books/refused')).assertStatus(409)
@@ -160,7 +160,7 @@ describe('subscribers with a transaction', () => {
       ended++
       if (title === 'refused') throw new Error('no')
     }
-    await mqtt.subscribe('books/new', handler, { transaction: true })
+    await server.services.get('mqtt').subscribe('books/new', handler, { transaction: true })
     for (const title of ['refused', 'Emma']) await mqtt.publish('books/new', { title })
     await expect.poll(() => ended).toBe(2)
     await expect.poll(() => titles(server)).toEqual(['Emma'])

@@ -130,8 +130,8 @@ for (const { name, skip, options } of kinds)
           mailer: { defaultProvider: 'main', providers: { main: { from: 'a@b.example', transporter } } },
         },
       })
-      const subscription = mqtt.subscribe('outbox/new', ({ n }) => void news.push(n))
       await server.listen()
+      server.services.get('mqtt').subscribe('outbox/new', ({ n }) => void news.push(n))
       const content = new Uint8Array([0, 255])
       const ids = await client(server).transaction(async () => {
         const mailer = server.services.get('mailer')
@@ -147,8 +147,6 @@ for (const { name, skip, options } of kinds)
       expect(transporter.sent[0]!.attachments[0]!.content).toEqual(Buffer.from(content))
       await expect.poll(() => news).toEqual([1, 2, 3])
       await expect.poll(() => waiting(server)).toEqual([])
-      // It was declared for every server, also for those of other files in this process.
-      await subscription.unsubscribe()
     })
 
     test('once does something once, with its changes', async () => {
