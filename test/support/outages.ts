@@ -111,8 +111,9 @@ export const users = {
     const server = serverOf({ locks: { store } })
     await server.ready()
     const locks = server.services.get('locks')
-    await locks.withLock('a', {}, () => {})
-    return { call: () => outcome(() => locks.withLock('a', {}, () => {})), close: () => server.close(), server }
+    const key = freshName('lock')
+    await locks.withLock(key, {}, () => {})
+    return { call: () => outcome(() => locks.withLock(key, {}, () => {})), close: () => server.close(), server }
   },
   async channels(store: unknown): Promise<User> {
     const news = channel('news', { join: () => true })
