@@ -11,7 +11,7 @@ const { ServiceMissingError, ServiceProvidedTwiceError, ServiceNameError } = def
       near === undefined
         ? `Register the plugin that provides it, for example plugins: [${name}()]`
         : `Did you mean "${near}"? Otherwise register the plugin that provides "${name}"`
-    return `there is no service "${name}" here. ${remedy}. Provided here: ${there}`
+    return `there is no service "${name}" here. ${remedy}. Some come when the server boots: await server.ready(). Provided here: ${there}`
   },
   ServiceProvidedTwiceError: (name: string, first: string, second: string) =>
     `the service "${name}" is provided by "${first}" and by "${second}". Remove one, or register it in a scope of its own (scoped: true, or a prefix)`,

@@ -71,13 +71,11 @@ export function bearerOf(req: Request): string | undefined {
   return header.length > 8_192 ? '' : (/^bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1] ?? '')
 }
 
-/** The verdict about what a function of the application has returned. */
+/** The verdict about what a function of the application has returned: `0` or `''`, such as a count of rows, is not a caller. */
 export const verdictOf = (
   subject: AuthSubject | null | undefined,
   scopes: unknown = (subject as { scopes?: unknown } | null | undefined)?.scopes,
 ): Verdict =>
-  subject === null || subject === undefined || (subject as unknown) === false
-    ? wrong
-    : { subject, scopes: Array.isArray(scopes) ? scopes.filter((one) => typeof one === 'string') : [] }
+  !subject ? wrong : { subject, scopes: Array.isArray(scopes) ? scopes.filter((one) => typeof one === 'string') : [] }
 
 export const wrong: Verdict = { wrong: 'the credential is not valid' }

@@ -20,7 +20,7 @@ import { connectError, DatabaseBusyError, DatabaseClosedError, isConflict, Trans
 import { Inbox } from './inbox.ts'
 import { Outbox } from './outbox.ts'
 import { type DriverHost, Reports } from './queries.ts'
-import { Level, Transaction } from './transaction.ts'
+import { Level, refuseEnding, Transaction } from './transaction.ts'
 
 /** Opens the pool with the package that the settings name. It does not connect yet. */
 async function openDriver(settings: DriverSettings, host: DriverHost): Promise<OpenDriver> {
@@ -64,17 +64,21 @@ export class DatabaseClient {
   }
 
   /**
-   * Runs one statement, with the values of its placeholders: `$1` in Postgres, `?` in SQLite. Always pass values in this
+   * Runs one statement, with the values of its placeholders: `$1`, in SQLite also `?`. Always pass values in this
    * way, never in the text.
    *
-   * @throws (as a rejection) the error of the package; DatabaseBusyError, with status 503, if no connection is free within `pool.acquireTimeout`.
+   * @throws (as a rejection) the error of the package; DatabaseBusyError, with status 503, if no connection is free within `pool.acquireTimeout`;
+   * TransactionStatementError for a `begin` or `commit`.
    */
   async query<Row extends object = DatabaseRow>(
     text: string,
     values: readonly unknown[] = [],
   ): Promise<QueryResult<Row>> {
-    const result = this.running() === undefined ? this.#open().query(text, values) : undefined
-    if (result !== undefined) return result
+    if (this.running() === undefined) {
+      refuseEnding(text)
+      const result = this.#open().query(text, values)
+      if (result !== undefined) return result
+    }
     const connection = await this.connect()
     try {
       return await connection.query(text, values)

@@ -39,7 +39,7 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
         if (names.length > 0)
           found.push({
             problem: `migrations of the database "${name}" have not run: ${names.join(', ')}`,
-            remedy: 'Run them: framework migrate',
+            remedy: 'Run them: npm run framework -- migrate',
           })
       }
       return found

@@ -7,6 +7,7 @@ export const {
   DatabaseClosedError,
   DatabaseNameError,
   DatabaseTableError,
+  MigrationError,
   MigrationsMissingError,
   MigrationsPendingError,
   SeveralStatementsError,
@@ -29,14 +30,16 @@ export const {
     `there is no database "${name}". Add it: plugins: { database: { named: { ${name}: { url } } } }. Databases: ${names.join(', ')}`,
   DatabaseTableError: (name: string, table: string, why: string, statement: string) =>
     `the database "${name}" needs the table ${table}, and this user cannot make it: ${why}. Let its owner run: ${statement}`,
+  MigrationError: (name: string, text: string, why: string) =>
+    `the migration "${name}" failed, and none of this run has run: ${why}, in "${text}"`,
   MigrationsMissingError: (name: string, what: string) =>
     `the database "${name}" has no ${what}: add it to its options`,
   MigrationsPendingError: (name: string, pending: readonly string[]) =>
-    `migrations of the database "${name}" have not run: ${pending.join(', ')}. Run them: framework migrate`,
+    `migrations of the database "${name}" have not run: ${pending.join(', ')}. Run them: npm run framework -- migrate`,
   SeveralStatementsError: (text: string) =>
     `SQLite runs one statement at a time, and this is several: "${text}". Run each by itself; in sqlMigrations, make a list of them`,
   TransactionStatementError: (statement: string) =>
-    `"${statement}" would end the transaction that the framework has begun. Throw an error to roll it back, or leave the option transaction out to control it by statements`,
+    `"${statement}" is not for query(): the framework begins and ends transactions. Use database.transaction(work), or the option transaction of a route, and throw an error to roll back`,
   TransactionFailedError: () =>
     'the transaction was rolled back by the database, because one of its statements had failed. Let the error of that statement pass, or run the statement in database.transaction() of its own',
   TransactionEndedError: [

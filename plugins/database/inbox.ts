@@ -1,5 +1,5 @@
 import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
-import { ensureTable, nowOf, placed, type TableHost } from './tables.ts'
+import { ensureTable, nowOf, type TableHost } from './tables.ts'
 
 const hour = 3_600_000
 
@@ -15,8 +15,7 @@ export class Inbox {
   constructor(client: TableHost, { table, keep }: { readonly table: string; readonly keep: number }) {
     this.#client = client
     this.#table = table
-    const note = `insert into ${table} (scope, id, done_at) values (?, ?, ${nowOf(client)}) on conflict do nothing returning id`
-    this.note = placed(client, note)
+    this.note = `insert into ${table} (scope, id, done_at) values ($1, $2, ${nowOf(client)}) on conflict do nothing returning id`
     this.#forget = `delete from ${table} where done_at < ${nowOf(client)} - ${keep}`
   }
 

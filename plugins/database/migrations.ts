@@ -1,4 +1,6 @@
+import { option } from '../shared/options/index.ts'
 import type { DatabaseClient } from './database.ts'
+import { isConflict, MigrationError } from './errors.ts'
 import type { DatabaseMigrations, MigrationParts } from './options.ts'
 
 /** Does work in a transaction that no other process migrates in: the database releases the lock when the process dies. */
@@ -21,6 +23,19 @@ export function exclusively<Result>(database: DatabaseClient, work: () => Promis
 
 const table = 'framework_migrations'
 
+const isStep = (given: unknown) => [given].flat().every((one) => typeof one === 'string')
+const sqlSteps = option
+  .record(option.value<string | readonly string[]>('a statement or a list of them', isStep))
+  .required()
+  .into((steps, place) => {
+    const number = Object.keys(steps).find((name) => /^(0|[1-9]\d*)$/.test(name))
+    if (number !== undefined)
+      place.problem(
+        `"${place.path}.${number}": JavaScript moves a number to the front. Name it "001-books", for example`,
+      )
+    return steps
+  })
+
 /**
  * Makes migrations of plain SQL, by name, in the order in which they run. Each is one statement, or a list of them. Never change one that has run
  * anywhere: add another one. The table `framework_migrations` has the names of those that have run.
@@ -29,9 +44,10 @@ const table = 'framework_migrations'
  * const migrations = sqlMigrations({ '001-books': 'create table books (title text not null)' })
  * const server = new Server({ plugins: { database: { url: 'sqlite::memory:', migrations } } })
  */
-export function sqlMigrations(steps: {
+export function sqlMigrations(given: {
   readonly [name: string]: string | readonly string[]
 }): Pick<DatabaseMigrations, 'pending' | 'run'> {
+  const steps = sqlSteps.parse(given, 'sqlMigrations')
   const pending = async ({ database }: Pick<MigrationParts, 'database'>) => {
     const isSqlite = database.system === 'sqlite'
     const find = isSqlite
@@ -45,10 +61,14 @@ export function sqlMigrations(steps: {
     pending,
     async run({ database }) {
       await database.query(`create table if not exists ${table} (name varchar(255) primary key)`)
-      const insert = `insert into ${table} values (${database.system === 'sqlite' ? '?' : '$1'})`
       for (const name of await pending({ database })) {
-        for (const statement of [steps[name]!].flat()) await database.query(statement)
-        await database.query(insert, [name])
+        for (const statement of [steps[name]!].flat())
+          await database.query(statement).catch((error: Error) => {
+            // One that another process hinders is run again.
+            if (isConflict(error)) throw error
+            throw Object.assign(MigrationError(name, statement.trim().slice(0, 100), error.message), { cause: error })
+          })
+        await database.query(`insert into ${table} values ($1)`, [name])
       }
     },
   }

@@ -4,7 +4,7 @@ import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
 import { inServer } from '../shared/work/contexts.ts'
 import { deliverersOf, type OutboxMessage } from '../shared/work/outbox.ts'
 import type { Connection, DriverSettings, QueryResult } from './drivers/contract.ts'
-import { ensureTable, nowOf, placed, type TableHost } from './tables.ts'
+import { ensureTable, nowOf, type TableHost } from './tables.ts'
 
 /** A message that this process delivers. */
 interface Claimed {
@@ -76,27 +76,24 @@ export class Outbox {
     const locked = client.system === 'sqlite' ? '' : 'for update of o skip locked'
     const claimed = `update ${table} set due_at = ${now} + ${lease}`
     const returned = 'returning id, key, data, attempts'
-    const texts = {
-      store: `insert into ${table} (sender, key, data, created_at, due_at) values (?, ?, ?, ${now}, ${now})`,
+    this.#texts = {
+      store: `insert into ${table} (sender, key, data, created_at, due_at) values ($1, $2, $3, ${now}, ${now})`,
       // From key to key by the index: the backlog of one costs nothing.
       claim: `with recursive keys(sender, key) as (
-          select sender, min(key) from ${table} where sender = ? group by sender
+          select sender, min(key) from ${table} where sender = $1 group by sender
           union all
           select sender, (select min(t.key) from ${table} t where t.sender = keys.sender and t.key > keys.key) from keys where key is not null
         ), heads as (
           select o.id from keys
           join ${table} o on o.id = (select min(t.id) from ${table} t where t.sender = keys.sender and t.key = keys.key)
-          where o.due_at <= ${now} order by o.id limit ? ${locked}
+          where o.due_at <= ${now} order by o.id limit $2 ${locked}
         ) ${claimed} where id in (select id from heads) ${returned}`,
-      next: `${claimed} where id = (select min(id) from ${table} where sender = ? and key = ? and id <> ?) and due_at <= ${now} ${returned}`,
-      remove: `delete from ${table} where id = ?`,
-      postpone: `update ${table} set due_at = ${now} + ?, attempts = attempts + ?, error = ? where id = ?`,
+      next: `${claimed} where id = (select min(id) from ${table} where sender = $1 and key = $2 and id <> $3) and due_at <= ${now} ${returned}`,
+      remove: `delete from ${table} where id = $1`,
+      postpone: `update ${table} set due_at = ${now} + $1, attempts = attempts + $2, error = $3 where id = $4`,
       due: `select distinct sender from ${table} where due_at <= ${now}`,
       counts: `select sender, count(*) as messages, ${now} - min(created_at) as oldest from ${table} group by sender order by sender`,
     }
-    this.#texts = Object.fromEntries(
-      Object.entries(texts).map(([name, text]) => [name, placed(client, text)]),
-    ) as typeof texts
   }
 
   /** Makes the table. */
@@ -201,9 +198,9 @@ export class Outbox {
 
   async #extend(): Promise<void> {
     if (this.#held.size === 0) return
-    const list = [...this.#held].map(() => '?').join(', ')
+    const list = [...this.#held].map((_, index) => `$${index + 1}`).join(', ')
     const text = `update ${this.#settings.table} set due_at = ${nowOf(this.#client)} + ${lease} where id in (${list})`
-    await this.#client.query(placed(this.#client, text), [...this.#held])
+    await this.#client.query(text, [...this.#held])
   }
 
   /** Delivers a message and those after it with the same key. */

@@ -12,12 +12,6 @@ export interface TableHost {
 export const nowOf = ({ system }: TableHost) =>
   system === 'sqlite' ? `((julianday('now') - 2440587.5) * 86400000)` : '(extract(epoch from clock_timestamp()) * 1000)'
 
-/** A statement with `?` for its values, in the form of the database. */
-export function placed({ system }: TableHost, text: string): string {
-  let count = 0
-  return system === 'sqlite' ? text : text.replaceAll('?', () => `$${++count}`)
-}
-
 /** Makes a table unless it exists. Looks first, because a user without the right to make it may use the one of its owner. */
 export async function ensureTable(client: TableHost, table: string, columns: string): Promise<void> {
   const statement = `create table if not exists ${table} (${columns})`

@@ -11,7 +11,12 @@ export interface TransactionHost {
   readonly inbox: Inbox | undefined
 }
 
-const ending = /^\s*(begin|start\s+transaction|commit|rollback)\b(?!\s+(?:(?:work|transaction)\s+)?to\b)/i
+const ending = /^\s*(begin|start\s+transaction|commit|end|rollback|abort)\b(?!\s+(?:(?:work|transaction)\s+)?to\b)/i
+
+/** Refuses a statement that begins or ends a transaction: the next statement may have another connection, and this one another caller. */
+export function refuseEnding(text: string): void {
+  if (ending.test(text)) throw TransactionStatementError(text.trim())
+}
 
 /**
  * One transaction: it takes a connection and begins with its first statement, and does one statement after the other. Statements that would begin or
@@ -112,10 +117,10 @@ export class Transaction {
   #within(text: string): string {
     const verb = ending.exec(text)?.[1]?.toLowerCase()
     if (verb === undefined) return text
-    if (verb === 'commit' || verb === 'rollback') {
+    if (!/^(begin|start)/.test(verb)) {
       const savepoint = this.#savepoints.pop()
       if (savepoint === undefined) throw TransactionStatementError(text.trim())
-      return verb === 'commit' ? `release savepoint ${savepoint}` : `rollback to savepoint ${savepoint}`
+      return /^(commit|end)/.test(verb) ? `release savepoint ${savepoint}` : `rollback to savepoint ${savepoint}`
     }
     const savepoint = `framework_${++this.#count}`
     this.#savepoints.push(savepoint)

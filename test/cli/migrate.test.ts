@@ -60,7 +60,7 @@ test('start refuses to listen before, and doctor warns', async () => {
   const env = { FILE: 'fresh.sqlite' }
   const started = await spawned(project.folder, ['start'], env)
   expect(started).toMatchObject({ code: 1 })
-  expect(started.stderr + started.stdout).toContain('Run them: framework migrate')
+  expect(started.stderr + started.stdout).toContain('Run them: npm run framework -- migrate')
   const doctor = await framework(project.folder, ['doctor'], env)
   expect(doctor.stdout).toContain('migrations of the database "main" have not run: 001-books, 002-shelf')
 })

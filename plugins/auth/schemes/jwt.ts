@@ -86,7 +86,7 @@ const jwtOptions = option
   .into((given, place) => {
     const { algorithms, jwks, secret } = given
     if ((jwks === undefined) === (secret === undefined))
-      place.problem(`"${place.path}" takes jwks or secret, one of both`)
+      place.problem(`"${place.path}" takes jwks or secret, one of the two`)
     // With both kinds, a client could sign with the public key as if it were the secret (RFC 8725 section 2.1).
     for (const one of algorithms ?? [])
       if (isSymmetric(one) !== (secret !== undefined))

@@ -80,7 +80,9 @@ const tokenOptions = option
   })
   .into((given, place) => {
     if ((given.keys === undefined) === (given.secret === undefined))
-      place.problem(`"${place.path}" takes secret or keys, one of both`)
+      place.problem(
+        `"${place.path}" takes secret or keys, and ${given.keys === undefined ? 'has neither' : 'not both'}`,
+      )
     return given
   })
 
@@ -152,7 +154,8 @@ export function tokens(given: TokenOptions): TokenScheme {
     ...scheme,
     sign,
     async issue(subject) {
-      if (typeof subject !== 'string' || subject === '') throw OptionError('issue', subject, 'the id of the account')
+      if (typeof subject !== 'string' || subject === '')
+        throw OptionError('issue', subject, 'the id of the account, a string')
       const [id, next] = [random(16), random(32)]
       const issued = await tokensFor(subject, store && `${id}.${next}`)
       if (issued === undefined) throw RefreshTokenError()
@@ -160,18 +163,19 @@ export function tokens(given: TokenOptions): TokenScheme {
       return issued
     },
     async refresh(token) {
+      const known = storeOf()
       const { id, hash } = partsOf(token)
       const next = random(32)
-      const subject = await storeOf().rotate(id, hash, hashOf(next), end())
+      const subject = await known.rotate(id, hash, hashOf(next), end())
       try {
         const issued = typeof subject === 'string' ? await tokensFor(subject, `${id}.${next}`) : undefined
         if (issued !== undefined) return issued
       } catch (error) {
         // The client keeps its token, with which it may try again.
-        await storeOf().rotate(id, hashOf(next), hash, end())
+        await known.rotate(id, hashOf(next), hash, end())
         throw error
       }
-      await storeOf().end(id)
+      await known.end(id)
       throw RefreshTokenError()
     },
     async revoke(token) {

@@ -64,6 +64,13 @@ const isSeveral = (text: string) =>
   /;\s*[^;\s]/.test(text.replace(quoted, '')) &&
   !/^\s*create\s+(temp\w*\s+)?trigger\b/i.test(text)
 
+const numbered = new RegExp(`${quoted.source}|(?<![\\w$])\\$(\\d+)`, 'g')
+/** `$1` as in Postgres: to SQLite it is a name, which some packages refuse and others number by its first place. */
+const withNumbers = (text: string) =>
+  text.includes('$')
+    ? text.replace(numbered, (all, number?: string) => (number === undefined ? all : `?${number}`))
+    : text
+
 const changing = /^\s*(insert|update|delete|replace|with)\b/i
 
 /**
@@ -77,7 +84,7 @@ export async function openSqlite(settings: DriverSettings, { reports }: DriverHo
     database.all(`pragma ${pragma}`, [])
   const run = (text: string, values: readonly unknown[]): QueryResult<never> => {
     if (isSeveral(text)) throw SeveralStatementsError(text.slice(0, 100))
-    const rows = database.all(text, values.map(bound)) as never[]
+    const rows = database.all(withNumbers(text), values.map(bound)) as never[]
     if (rows.length > 0 || !changing.test(text)) return { rows, count: rows.length }
     const [row] = database.all('select changes() as count, last_insert_rowid() as id', [])
     return { rows, count: Number(row!.count), insertId: row!.id as number }

@@ -8,16 +8,15 @@ const table = 'framework_idempotency'
 
 /** Keeps values in a table of the server's own database, so that a response can be written in the transaction of its handler. */
 export async function openDatabaseStore(database: DatabaseClient): Promise<IdempotencyStore> {
-  const isPostgres = database.system === 'postgresql'
   // The clock of the database: those of several processes may differ.
-  const now = isPostgres
-    ? '(extract(epoch from clock_timestamp()) * 1000)::bigint'
-    : "cast((julianday('now') - 2440587.5) * 86400000 as integer)"
-  const ttl = isPostgres ? 'cast(? as bigint)' : '?'
+  const now =
+    database.system === 'postgresql'
+      ? '(extract(epoch from clock_timestamp()) * 1000)::bigint'
+      : "cast((julianday('now') - 2440587.5) * 86400000 as integer)"
+  const end = `${now} + cast($3 as bigint)`
   const query = async (text: string, ...values: readonly unknown[]) => {
-    let count = 0
-    const { rows } = await database.query(isPostgres ? text.replaceAll('?', () => `$${++count}`) : text, values)
-    return rows as { readonly value: string }[]
+    const { rows } = await database.query<{ readonly value: string }>(text, values)
+    return rows
   }
   try {
     await query(
@@ -36,23 +35,22 @@ export async function openDatabaseStore(database: DatabaseClient): Promise<Idemp
     void query(`delete from ${table} where until <= ${now}`).catch(() => {})
   }
   const change = async (key: string, expected: string | undefined, value: string | undefined, ms: number) => {
-    const mine = 'where key = ? and value = ?'
+    const mine = 'where key = $1 and value = $2'
     if (expected === undefined)
       return query(
-        `insert into ${table} (key, value, until) values (?, ?, ${now} + ${ttl}) on conflict (key)
+        `insert into ${table} (key, value, until) values ($1, $2, ${end}) on conflict (key)
         do update set value = excluded.value, until = excluded.until where ${table}.until <= ${now} returning value`,
         ...[key, value, ms],
       )
     if (value === undefined) return query(`delete from ${table} ${mine} returning value`, key, expected)
-    const set = `set value = ?, until = ${now} + ${ttl}`
-    return query(`update ${table} ${set} ${mine} returning value`, value, ms, key, expected)
+    return query(`update ${table} set value = $4, until = ${end} ${mine} returning value`, key, expected, ms, value)
   }
   const swap: IdempotencyStore['swap'] = async (key, expected, value, ms) => {
     sweep()
     const isLookup = expected === undefined && value === undefined
     const changed = isLookup ? [] : await change(key, expected, value, Math.ceil(ms))
     if (changed.length > 0) return expected
-    const [found] = await query(`select value from ${table} where key = ? and until > ${now}`, key)
+    const [found] = await query(`select value from ${table} where key = $1 and until > ${now}`, key)
     // It has ended between the two statements.
     return found === undefined && expected === undefined && !isLookup ? swap(key, expected, value, ms) : found?.value
   }

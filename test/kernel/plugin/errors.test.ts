@@ -79,7 +79,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     const { kernel } = makeKernel()
     kernel.register(definePlugin({ name: 'one', provide: () => ({ cache: 1 as never }) })())
     expect(() => kernel.services.get('cahce' as never)).toThrow(
-      /no service "cahce" here. Did you mean "cache"\? Otherwise register the plugin that provides "cahce". Provided here: cache/,
+      /no service "cahce" here. Did you mean "cache"\? Otherwise register the plugin that provides "cahce". Some come when the server boots: await server.ready\(\). Provided here: cache/,
     )
     expect(kernel.services.find('cahce' as never)).toBeUndefined()
   })

@@ -103,6 +103,18 @@ describe('a request', () => {
     expect(calls).toEqual(['one'])
   })
 
+  test.each([
+    0,
+    '',
+    false,
+    null,
+    Number.NaN,
+  ])('is refused if its function returns %j, such as a count of rows', async (found) => {
+    const { server } = serverWith({ schemes: { token: bearer(() => found as never) } })
+    server.get('/', () => 'in')
+    ;(await server.inject.get('/', bearing('ada'))).assertStatus(401)
+  })
+
   test('names its caller in the log, without the credential', async () => {
     const entries: string[] = []
     const sink = { write: (line: string) => void entries.push(line) }

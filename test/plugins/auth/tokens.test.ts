@@ -34,6 +34,12 @@ test('an issued token lets in until it expires', async () => {
   await expect(logins.sign({ sub: 'job' }, { expiresIn: 0 })).rejects.toThrow(/expiresIn/)
 })
 
+test('a refresh without a store is a mistake of the application, not of the client', async () => {
+  const { logins } = shop({ refresh: undefined })
+  expect(await logins.issue('ada')).not.toHaveProperty('refresh_token')
+  await expect(logins.refresh('any')).rejects.toThrow(/tokens.refresh.*store/)
+})
+
 test('secrets and keys can be replaced', async () => {
   const old = shop()
   const token = (await old.logins.issue('ada')).access_token

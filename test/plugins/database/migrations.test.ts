@@ -44,7 +44,7 @@ function behaviour(makeUrl: () => Promise<string>, more: object = {}) {
     const options = await given(sqlMigrations({ ...books, '003-wrong': 'insert into nothing values (1)' }))
     await using server = serve(options)
     await server.ready()
-    await expect(server.services.get('databases').migrate()).rejects.toThrow(/nothing/)
+    await expect(server.services.get('databases').migrate()).rejects.toThrow(/migration "003-wrong" failed.*nothing/)
     expect(await server.services.get('databases').pendingMigrations()).toHaveLength(3)
     await expect(count(server)).rejects.toThrow(/books/)
   })
@@ -65,7 +65,7 @@ function behaviour(makeUrl: () => Promise<string>, more: object = {}) {
     const options = await given()
     const refused = serve(options)
     await expect(refused.listen()).rejects.toThrow(
-      'migrations of the database "main" have not run: 001-books, 002-emma. Run them: framework migrate',
+      'migrations of the database "main" have not run: 001-books, 002-emma. Run them: npm run framework -- migrate',
     )
     await refused.close()
     const logger = memoryLogger()
@@ -148,7 +148,7 @@ describe('migrations of SQLite', () => {
     await using server = serve({ url: await makeUrl(), migrations: wrong })
     await server.ready()
     const databases = server.services.get('databases')
-    await expect(databases.migrate()).rejects.toMatchObject({ code: 'SeveralStatementsError' })
+    await expect(databases.migrate()).rejects.toMatchObject({ cause: { code: 'SeveralStatementsError' } })
     expect(await databases.pendingMigrations()).toEqual(['001-two'])
     const trigger =
       'create trigger t after insert on log begin delete from log where n = 1; delete from log where n = 2; end;'
@@ -172,6 +172,15 @@ describe('migrations of SQLite', () => {
     await expect(databases.migrate()).rejects.toThrow('the database "main" has no migrations: add it to its options')
     await expect(databases.seed('other')).rejects.toThrow('the database "other" has no migrations.seed')
     await expect(databases.migrate('none')).rejects.toMatchObject({ code: 'DatabaseNameError' })
+  })
+
+  test.each([
+    [{ init: 'create table a (b int)', 2: 'drop table a' }, /sqlMigrations\.2.*front/],
+    [['create table a (b int)'], /is an array/],
+    [{ '001': 5 }, /sqlMigrations\.001.*statement/],
+    [undefined, /sqlMigrations/],
+  ])('wrong steps are refused %#', (steps, message) => {
+    expect(() => sqlMigrations(steps as never)).toThrow(message)
   })
 
   test.each([

@@ -186,6 +186,13 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
           await database.query('rollback')
         })
         expect(await titles()).toEqual(['a'])
+        await expect(database.transaction(() => database.query('end'))).rejects.toThrow('"end" is not for query()')
+      })
+
+      test('a begin without a transaction is refused: the next caller would find itself in it', async () => {
+        await using server = await served(() => {})
+        for (const statement of ['begin', ' START TRANSACTION', 'end', 'abort'])
+          await expect(clientOf(server).query(statement)).rejects.toMatchObject({ code: 'TransactionStatementError' })
       })
     })
   }

@@ -33,6 +33,13 @@ describe('SQLite', () => {
     ])
   })
 
+  test('placeholders are numbered as in Postgres, and text is left alone', async () => {
+    await using server = await makeServer()
+    const text = `select $2 as b, $1 as a, '$1' as "c$1", $2 as d /* $3 */ -- $4`
+    const { rows } = await server.services.get('database').query(text, ['one', 'two'])
+    expect(rows).toEqual([{ a: 'one', b: 'two', c$1: '$1', d: 'two' }])
+  })
+
   test('a route with a transaction commits what it has done, and rolls back a failure', async () => {
     await using server = await makeServer((server) => {
       server.post('/books/:title', { transaction: true }, async (req, res) => {
