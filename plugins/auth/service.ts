@@ -1,6 +1,6 @@
 import { defineErrors, type Request } from '../../kernel/index.ts'
 import type { AuthRule, AuthSettings } from './options.ts'
-import type { AuthScheme, AuthSubject } from './scheme.ts'
+import { type AuthScheme, type AuthSubject, verdictOf } from './scheme.ts'
 
 const { AuthenticationError, InsufficientScopeError } = defineErrors({
   AuthenticationError: [401, (why: string) => why],
@@ -60,8 +60,9 @@ export class Auth {
 
   async #settle(req: Request, rule: AuthRule): Promise<Outcome> {
     for (const [scheme, one] of rule.schemes) {
-      const verdict = await one.authenticate(req)
-      if (verdict === undefined) continue
+      const found = await one.authenticate(req)
+      if (found === undefined) continue
+      const verdict = 'wrong' in found ? found : verdictOf(found.subject, found.scopes)
       if ('wrong' in verdict) return this.#refused(rule, verdict.wrong, one)
       const { subject, scopes = [] } = verdict
       const { id, sub } = subject as { id?: unknown; sub?: unknown }

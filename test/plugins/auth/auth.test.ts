@@ -90,6 +90,30 @@ describe('a request', () => {
     ;(await server.inject.get('/')).assertStatus(200)
   })
 
+  test.each([
+    ['', 500],
+    [0, 500],
+    [[], 500],
+    [true, 500],
+    ['ada', 500],
+    [() => 'ada', 500],
+    [undefined, 401],
+    [null, 401],
+    [false, 401],
+    [Object.prototype, 401],
+  ])('whose function returns %j is refused', async (found, status) => {
+    const own = {
+      authenticate: () => ({ subject: found as never }),
+      ...{ challenge: 'Own', header: 'x-own', description: {} },
+    }
+    for (const scheme of [bearer(() => found as never), basic(() => found as never), own]) {
+      const { server } = serverWith({ schemes: { scheme } })
+      server.get('/', () => 'in')
+      const given = scheme.challenge === 'Bearer' ? bearing('x') : basicOf('a:b')
+      ;(await server.inject.get('/', given)).assertStatus(status)
+    }
+  })
+
   test('is for the first scheme that finds a credential of its own, and is checked once', async () => {
     const calls: string[] = []
     const scheme = (name: string) =>
@@ -215,6 +239,9 @@ describe('an API key', () => {
     ;(await get({ 'x-api-key': add({ expiresAt: new Date(0) }).key })).assertStatus(401)
     ;(await get({ 'x-api-key': add({ expiresAt: new Date('never') }).key })).assertStatus(401)
     ;(await get({ 'x-api-key': add({ scopes: [] }).key })).assertStatus(403)
+    // What the account may do is not what the key may do.
+    const account = user('partner', { scopes: ['read'] })
+    ;(await get({ 'x-api-key': add({ scopes: undefined, subject: account }).key })).assertStatus(403)
   })
 
   test('is refused with another secret, another id, or without its form', async () => {
