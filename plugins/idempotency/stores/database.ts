@@ -37,18 +37,20 @@ export async function openDatabaseStore(database: DatabaseClient): Promise<Idemp
   }
   const change = async (key: string, expected: string | undefined, value: string | undefined, ms: number) => {
     const mine = 'where key = ? and value = ?'
-    if (expected === undefined)
+    if (expected === undefined) {
+      // Only here: a response may be written in the transaction of its handler.
+      sweep()
       return query(
         `insert into ${table} (key, value, until) values (?, ?, ${now} + ${ttl}) on conflict (key)
         do update set value = excluded.value, until = excluded.until where ${table}.until <= ${now} returning value`,
         ...[key, value, ms],
       )
+    }
     if (value === undefined) return query(`delete from ${table} ${mine} returning value`, key, expected)
     const set = `set value = ?, until = ${now} + ${ttl}`
     return query(`update ${table} ${set} ${mine} returning value`, value, ms, key, expected)
   }
   const swap: IdempotencyStore['swap'] = async (key, expected, value, ms) => {
-    sweep()
     const isLookup = expected === undefined && value === undefined
     const changed = isLookup ? [] : await change(key, expected, value, Math.ceil(ms))
     if (changed.length > 0) return expected
