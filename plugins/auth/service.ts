@@ -1,4 +1,5 @@
 import { defineErrors, type Request } from '../../kernel/index.ts'
+import { noteCredential } from '../shared/http/client-specific.ts'
 import type { AuthRule, AuthSettings } from './options.ts'
 import { type AuthScheme, type AuthSubject, verdictOf } from './scheme.ts'
 
@@ -65,6 +66,7 @@ export class Auth {
       const verdict = 'wrong' in found ? found : verdictOf(found.subject, found.scopes)
       if ('wrong' in verdict) return this.#refused(rule, verdict.wrong, one)
       const { subject, scopes = [] } = verdict
+      noteCredential(req, one.header)
       const { id, sub } = subject as { id?: unknown; sub?: unknown }
       const name = this.#settings.name === undefined ? (id ?? sub) : this.#settings.name(subject)
       if (name !== undefined && name !== null) this.#names.set(req, String(name).slice(0, 200))

@@ -1,5 +1,5 @@
 import { PolicyManager, type Request, RouteCollection, Server } from 'framework'
-import { apiKey, basic, bearer, session } from 'framework/plugins/auth'
+import { apiKey, basic, bearer, session, userOf } from 'framework/plugins/auth'
 import { describe, expect, test } from 'vitest'
 import { bearing, serverWith, user } from './support.ts'
 
@@ -209,6 +209,26 @@ test('policies, health probes and rate limits fit', async () => {
   ;(await server.inject.get('/admin', bearing('eve'))).assertStatus(401)
   ;(await server.inject.get('/admin', basicOf('bob:a:b'))).assertStatus(403)
   expect(keys).toEqual([undefined, 'ada', undefined, 'bob'])
+})
+
+test('a cache never gives the response for one caller to another, whatever the header', async () => {
+  const key = {
+    authenticate: (req: Request) => {
+      const id = req.raw.header('x-shop')
+      return id === undefined ? undefined : { subject: user(id) }
+    },
+    ...{ challenge: 'Shop', header: 'x-shop', description: {} },
+  }
+  const { server } = serverWith({ default: 'optional', schemes: { key } }, { cache: true })
+  const who = (req: Request) => `${(userOf(req) as { id: string } | undefined)?.id}`
+  server.get('/', { cache: true }, who)
+  server.get('/keyed', { cache: { include: { headers: ['x-shop'] } } }, who)
+  server.get('/shared', { cache: { shared: true } }, who)
+  const of = async (path: string, id: string) =>
+    (await server.inject.get(path, id === '' ? {} : { headers: { 'x-shop': id } })).body()
+  for (const path of ['/', '/keyed'])
+    for (const id of ['ada', 'bob', '', 'ada']) expect(await of(path, id)).toBe(id || 'undefined')
+  expect([await of('/shared', 'ada'), await of('/shared', 'bob')]).toEqual(['ada', 'ada'])
 })
 
 describe('an API key', () => {
