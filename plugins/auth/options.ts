@@ -69,12 +69,13 @@ export interface AuthRule {
 const list = option.list(option.name(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'a word'), { min: 1 }).guard()
 const requirement = option.shape({ schemes: list, scopes: list })
 
-/** The rule of a mode, for all schemes. */
-export const ruleOf = (mode: AuthMode, { schemes }: AuthSettings): AuthRule => ({
-  mode,
-  schemes: Object.entries(schemes),
-  scopes: [],
-})
+/** The rule of an option that has been checked. */
+export function ruleOf(given: AuthOption, { schemes }: AuthSettings): AuthRule {
+  const all = Object.entries(schemes)
+  if (typeof given !== 'object') return { mode: given, schemes: all, scopes: [] }
+  const { schemes: names, scopes = [] } = given
+  return { mode: 'required', schemes: all.filter(([name]) => names?.includes(name) ?? true), scopes }
+}
 
 /** Reads the option of a route. */
 export function authOfRoute(
@@ -82,14 +83,12 @@ export function authOfRoute(
   place: OptionPlace,
   { settings }: { readonly settings: AuthSettings },
 ): AuthRule {
-  if (typeof given !== 'object' || given === null)
-    return ruleOf(option.either(mode, requirement).read(given as AuthMode, place) as AuthMode, settings)
-  const { schemes: names, scopes = [] } = requirement.read(given, place) as AuthRequirement
-  const all = ruleOf('required', settings)
+  const isList = typeof given === 'object' && given !== null
+  const read = (isList ? requirement : option.either(mode, requirement)).read(given as never, place) as AuthOption
   const known = Object.keys(settings.schemes)
-  for (const name of names ?? [])
+  for (const name of Object(read).schemes ?? [])
     if (!known.includes(name)) place.in('schemes').wrong(quoted(name), `${known.join(', ')}.${didYouMean(name, known)}`)
-  return { ...all, scopes, schemes: all.schemes.filter(([name]) => names?.includes(name) ?? true) }
+  return ruleOf(read, settings)
 }
 
 /** The rules of the routes by the services of their scope, for the inspector. */

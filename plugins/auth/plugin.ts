@@ -78,14 +78,8 @@ export const auth = definePlugin({
   },
 })
 
-const described = ({ options, settings }: DescribedRoute): AuthRule => {
-  const all = settings as AuthSettings
-  if (options.auth === undefined) return ruleOf(all.default, all)
-  if (typeof options.auth !== 'object') return ruleOf(options.auth, all)
-  const { schemes, scopes = [] } = options.auth
-  const entries = Object.entries(all.schemes).filter(([name]) => schemes?.includes(name) ?? true)
-  return { mode: 'required', schemes: entries, scopes }
-}
+const described = ({ options, settings }: DescribedRoute): AuthRule =>
+  ruleOf(options.auth ?? (settings as AuthSettings).default, settings as AuthSettings)
 
 /** The refusals, for the API description. */
 function failures(route: DescribedRoute): { readonly [status: string]: string } {

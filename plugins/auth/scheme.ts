@@ -71,11 +71,21 @@ export function bearerOf(req: Request): string | undefined {
   return header.length > 8_192 ? '' : (/^bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1] ?? '')
 }
 
-/** The verdict about what a function of the application has returned: `0` or `''`, such as a count of rows, is not a caller. */
-export const verdictOf = (
-  subject: AuthSubject | null | undefined,
-  scopes: unknown = (subject as { scopes?: unknown } | null | undefined)?.scopes,
-): Verdict =>
-  !subject ? wrong : { subject, scopes: Array.isArray(scopes) ? scopes.filter((one) => typeof one === 'string') : [] }
-
 export const wrong: Verdict = { wrong: 'the credential is not valid' }
+
+/** The verdict about what a function of the application has returned. */
+export function verdictOf(subject: unknown, scopes: unknown): Verdict {
+  // `map[token]` has found `__proto__`.
+  if (!subject || subject === Object.prototype) return wrong
+  // An empty list of rows and the like must not let anyone in.
+  const kind = Array.isArray(subject) ? 'list' : typeof subject
+  if (kind !== 'object') throw AuthSetupError(`a scheme has found a ${kind} as the caller, who must be an object`)
+  return {
+    subject: subject as AuthSubject,
+    scopes: Array.isArray(scopes) ? scopes.filter((one) => typeof one === 'string') : [],
+  }
+}
+
+/** The same for a caller that has its scopes itself. */
+export const ownVerdictOf = (subject: unknown): Verdict =>
+  verdictOf(subject, (subject as { readonly scopes?: unknown } | null | undefined)?.scopes)

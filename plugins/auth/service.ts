@@ -1,6 +1,7 @@
 import { defineErrors, type Request } from '../../kernel/index.ts'
+import { noteCredential } from '../shared/http/client-specific.ts'
 import type { AuthRule, AuthSettings } from './options.ts'
-import type { AuthScheme, AuthSubject } from './scheme.ts'
+import { type AuthScheme, type AuthSubject, verdictOf } from './scheme.ts'
 
 const { AuthenticationError, InsufficientScopeError } = defineErrors({
   AuthenticationError: [401, (why: string) => why],
@@ -60,10 +61,12 @@ export class Auth {
 
   async #settle(req: Request, rule: AuthRule): Promise<Outcome> {
     for (const [scheme, one] of rule.schemes) {
-      const verdict = await one.authenticate(req)
-      if (verdict === undefined) continue
+      const found = await one.authenticate(req)
+      if (found === undefined) continue
+      const verdict = 'wrong' in found ? found : verdictOf(found.subject, found.scopes)
       if ('wrong' in verdict) return this.#refused(rule, verdict.wrong, one)
       const { subject, scopes = [] } = verdict
+      noteCredential(req, one.header)
       const { id, sub } = subject as { id?: unknown; sub?: unknown }
       const name = this.#settings.name === undefined ? (id ?? sub) : this.#settings.name(subject)
       if (name !== undefined && name !== null) this.#names.set(req, String(name).slice(0, 200))

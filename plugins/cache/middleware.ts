@@ -7,7 +7,7 @@ import {
   TracePoint,
   within,
 } from '../../kernel/index.ts'
-import { personalState } from '../shared/http/client-specific.ts'
+import { credentialOf, personalState } from '../shared/http/client-specific.ts'
 import { isKnown } from '../shared/http/validators.ts'
 import { keysOf } from '../shared/schema/keys.ts'
 import { ServiceDown } from '../shared/stores/breaker.ts'
@@ -137,7 +137,9 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
   return function cache(req, res, next) {
     // Such a request must neither receive nor store a shared response.
     for (const name of route.personal) if (req.raw.header(name) !== undefined) return pass('BYPASS', res, next)
-    const key = keyOf(req)
+    const credential = credentialOf(req)
+    const isPersonal = credential !== undefined && !route.isShared(credential)
+    const key = isPersonal ? undefined : keyOf(req)
     if (key === undefined) return pass('BYPASS', res, next)
     const found = service.store.get(key)
     if (!(found instanceof Promise)) return take(found, key, req, res, next)

@@ -144,12 +144,15 @@ export function cacheOfRoute(given: unknown, place: OptionPlace, route: OptionRo
       const takes = `true on a ${method} route: the body must be part of the key`
       place.in('include').in('body').wrong(quoted(include.body), takes)
     }
+    const isShared = (header: string): boolean => own.shared || include.headers.includes(header)
     return {
       ttl: own.ttl ?? plugin.defaultTtl,
       tags: own.tags,
       lockBehavior: own.lockBehavior ?? plugin.lockBehavior,
       /** Requests with one of these headers are not cached. */
-      personal: own.shared ? [] : plugin.personalHeaders.filter((name) => !include.headers.includes(name)),
+      personal: plugin.personalHeaders.filter((name) => !isShared(name)),
+      /** Whether callers with different values of a header may share responses, or do not because it is part of the key. */
+      isShared,
       /** Headers that are part of the key. */
       headers: include.headers,
       body: include.body === true,

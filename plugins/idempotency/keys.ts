@@ -122,7 +122,7 @@ export class IdempotencyKeys {
         return next()
       }
       const caller = await scope(req)
-      const isKnown = typeof caller === 'number' || (typeof caller === 'string' && caller !== '')
+      const isKnown = Number.isFinite(caller) || (typeof caller === 'string' && caller !== '')
       if (!isKnown) throw errors.IdempotencyScopeError()
       const fingerprint = fingerprintOf(req)
       const claim: Claim = {

@@ -1,5 +1,5 @@
 import { OptionError, type Request } from '../../../kernel/index.ts'
-import { type AuthScheme, type AuthSubject, type Awaitable, bearerOf, verdictOf, wrong } from '../scheme.ts'
+import { type AuthScheme, type AuthSubject, type Awaitable, bearerOf, ownVerdictOf, wrong } from '../scheme.ts'
 
 /**
  * Authenticates by opaque tokens, `Authorization: Bearer …`: the function returns the caller that a token belongs to, or nothing for a wrong
@@ -17,7 +17,7 @@ export function bearer(find: (token: string, req: Request) => Awaitable<AuthSubj
     async authenticate(req) {
       const token = bearerOf(req)
       if (token === undefined) return undefined
-      return token === '' ? wrong : verdictOf(await find(token, req))
+      return token === '' ? wrong : ownVerdictOf(await find(token, req))
     },
   }
 }
@@ -42,7 +42,7 @@ export function basic(
       const [, encoded = ''] = /^basic +([\w+/-]+=*)$/i.exec(header) ?? []
       // The first colon ends the name, which has none (RFC 7617 section 2).
       const [, name, password] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? []
-      return name === undefined ? wrong : verdictOf(await find(name, password!, req))
+      return name === undefined ? wrong : ownVerdictOf(await find(name, password!, req))
     },
   }
 }

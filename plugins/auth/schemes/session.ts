@@ -1,5 +1,5 @@
 import { OptionError, type Request } from '../../../kernel/index.ts'
-import { type AuthScheme, type AuthSubject, type Awaitable, verdictOf } from '../scheme.ts'
+import { type AuthScheme, type AuthSubject, type Awaitable, ownVerdictOf } from '../scheme.ts'
 
 /** Sessions: a scheme, and how they begin and end. */
 export interface SessionScheme<Login> extends AuthScheme {
@@ -37,7 +37,7 @@ export function session<Login>(
     async authenticate(req) {
       const { login } = req.session as { login?: unknown }
       if (login === undefined) return undefined
-      const verdict = verdictOf(await find(login as Login, req))
+      const verdict = ownVerdictOf(await find(login as Login, req))
       if ('subject' in verdict) return verdict
       await req.session.destroy()
       return { wrong: 'the session has ended' }

@@ -36,17 +36,19 @@ export async function openDatabaseStore(database: DatabaseClient): Promise<Idemp
   }
   const change = async (key: string, expected: string | undefined, value: string | undefined, ms: number) => {
     const mine = 'where key = $1 and value = $2'
-    if (expected === undefined)
+    if (expected === undefined) {
+      // Only here: a response may be written in the transaction of its handler.
+      sweep()
       return query(
         `insert into ${table} (key, value, until) values ($1, $2, ${end}) on conflict (key)
         do update set value = excluded.value, until = excluded.until where ${table}.until <= ${now} returning value`,
         ...[key, value, ms],
       )
+    }
     if (value === undefined) return query(`delete from ${table} ${mine} returning value`, key, expected)
     return query(`update ${table} set value = $4, until = ${end} ${mine} returning value`, key, expected, ms, value)
   }
   const swap: IdempotencyStore['swap'] = async (key, expected, value, ms) => {
-    sweep()
     const isLookup = expected === undefined && value === undefined
     const changed = isLookup ? [] : await change(key, expected, value, Math.ceil(ms))
     if (changed.length > 0) return expected

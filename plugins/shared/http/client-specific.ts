@@ -29,3 +29,11 @@ export function watchPersonal(req: Request, state: () => unknown): void {
 export function personalState(req: Request): unknown {
   return watched.get(req)?.()
 }
+
+const credentials = new WeakMap<Request, string>()
+
+/** Notes the header that has shown who the caller is: the response is for this caller only. */
+export const noteCredential = (req: Request, header: string): void => void credentials.set(req, header)
+
+/** The header given to {@link noteCredential}; `undefined` for an anonymous request. */
+export const credentialOf = (req: Request): string | undefined => credentials.get(req)

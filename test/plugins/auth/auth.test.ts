@@ -1,5 +1,5 @@
 import { PolicyManager, type Request, RouteCollection, Server } from 'framework'
-import { apiKey, basic, bearer, session } from 'framework/plugins/auth'
+import { apiKey, basic, bearer, session, userOf } from 'framework/plugins/auth'
 import { describe, expect, test } from 'vitest'
 import { bearing, serverWith, user } from './support.ts'
 
@@ -88,6 +88,30 @@ describe('a request', () => {
     server.get('/', () => 'in')
     ;(await server.inject.get('/', bearing('ada'))).assertStatus(500)
     ;(await server.inject.get('/')).assertStatus(200)
+  })
+
+  test.each([
+    ['', 401],
+    [0, 401],
+    [[], 500],
+    [true, 500],
+    ['ada', 500],
+    [() => 'ada', 500],
+    [undefined, 401],
+    [null, 401],
+    [false, 401],
+    [Object.prototype, 401],
+  ])('whose function returns %j is refused', async (found, status) => {
+    const own = {
+      authenticate: () => ({ subject: found as never }),
+      ...{ challenge: 'Own', header: 'x-own', description: {} },
+    }
+    for (const scheme of [bearer(() => found as never), basic(() => found as never), own]) {
+      const { server } = serverWith({ schemes: { scheme } })
+      server.get('/', () => 'in')
+      const given = scheme.challenge === 'Bearer' ? bearing('x') : basicOf('a:b')
+      ;(await server.inject.get('/', given)).assertStatus(status)
+    }
   })
 
   test('is for the first scheme that finds a credential of its own, and is checked once', async () => {
@@ -199,6 +223,26 @@ test('policies, health probes and rate limits fit', async () => {
   expect(keys).toEqual([undefined, 'ada', undefined, 'bob'])
 })
 
+test('a cache never gives the response for one caller to another, whatever the header', async () => {
+  const key = {
+    authenticate: (req: Request) => {
+      const id = req.raw.header('x-shop')
+      return id === undefined ? undefined : { subject: user(id) }
+    },
+    ...{ challenge: 'Shop', header: 'x-shop', description: {} },
+  }
+  const { server } = serverWith({ default: 'optional', schemes: { key } }, { cache: true })
+  const who = (req: Request) => `${(userOf(req) as { id: string } | undefined)?.id}`
+  server.get('/', { cache: true }, who)
+  server.get('/keyed', { cache: { include: { headers: ['x-shop'] } } }, who)
+  server.get('/shared', { cache: { shared: true } }, who)
+  const of = async (path: string, id: string) =>
+    (await server.inject.get(path, id === '' ? {} : { headers: { 'x-shop': id } })).body()
+  for (const path of ['/', '/keyed'])
+    for (const id of ['ada', 'bob', '', 'ada']) expect(await of(path, id)).toBe(id || 'undefined')
+  expect([await of('/shared', 'ada'), await of('/shared', 'bob')]).toEqual(['ada', 'ada'])
+})
+
 describe('an API key', () => {
   type Row = { hash: string; subject: never; scopes?: string[]; expiresAt?: Date }
   function partners(more: object = {}) {
@@ -227,6 +271,9 @@ describe('an API key', () => {
     ;(await get({ 'x-api-key': add({ expiresAt: new Date(0) }).key })).assertStatus(401)
     ;(await get({ 'x-api-key': add({ expiresAt: new Date('never') }).key })).assertStatus(401)
     ;(await get({ 'x-api-key': add({ scopes: [] }).key })).assertStatus(403)
+    // What the account may do is not what the key may do.
+    const account = user('partner', { scopes: ['read'] })
+    ;(await get({ 'x-api-key': add({ scopes: undefined, subject: account }).key })).assertStatus(403)
   })
 
   test('is refused with another secret, another id, or without its form', async () => {

@@ -15,7 +15,7 @@ const publicJwk: JWK = { ...(await exportJWK(publicKey)), alg: 'RS256', kid: '1'
 const jwks = { keys: [publicJwk] }
 const options = { algorithms: ['RS256'], issuer, audience, jwks } as const
 
-type Claims = { exp?: unknown; iss?: unknown; aud?: unknown; nbf?: unknown; sub?: unknown }
+type Claims = { scope?: unknown; exp?: unknown; iss?: unknown; aud?: unknown; nbf?: unknown; sub?: unknown }
 const seconds = () => Math.floor(Date.now() / 1000)
 const sign = (claims: Claims = {}, header: object = {}, key: Parameters<SignJWT['sign']>[0] = privateKey) =>
   new SignJWT({ iss: issuer, aud: audience, sub: 'ada', exp: seconds() + 60, scope: 'read write', ...claims } as never)
@@ -44,6 +44,8 @@ test('a token of the issuer for this API lets in, with its claims and scopes', a
   const mapped = api({ subject: ({ sub }: { sub: string }) => (sub === 'ada' ? user('Ada') : undefined) })
   ;(await mapped(await sign())).assertBodyDeepEqual({ id: 'Ada' })
   ;(await mapped(await sign({ sub: 'eve' }))).assertStatus(401)
+  const powerful = api({ subject: () => user('Ada', { scopes: ['admin'] }) })
+  ;(await powerful(await sign({ scope: undefined }), '/admin')).assertStatus(403)
 })
 
 describe('a token is refused', () => {

@@ -113,6 +113,13 @@ test('a caller never receives the response of another one, and an unknown one is
   expect(runs).toBe(2)
 })
 
+test('an id that is not a number is no caller, whom all others like it would share', async () => {
+  await using server = serverWith({ scope: (req: Request) => Number(req.headers['x-user']) })
+  server.post('/', { idempotency: true }, () => 'in')
+  expect((await sendTo(server, '/', headers('k', '7'))).status).toBe(200)
+  for (const wrong of ['ann', 'Infinity']) expect((await sendTo(server, '/', headers('k', wrong))).status).toBe(400)
+})
+
 test('without a scope, the caller is the id of req.user', async () => {
   await using server = new Server({ plugins: { idempotency: true }, router: new RouteCollection() })
   server.use((req, _res, next) => {
