@@ -84,7 +84,7 @@ let end
 const ended = new Promise((resolve) => { end = resolve })
 server.register(definePlugin({ name: 'pool', setup: (ctx) => ctx.onDrain(() => { isOpen = false; end() }) })())
 server.get('/books', async () => {
-  await Promise.race([ended, pause(3000)])
+  await Promise.race([ended, pause(8000)])
   if (!isOpen) throw new Error('the pool has ended')
   return []
 })`
