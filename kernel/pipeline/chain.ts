@@ -92,7 +92,7 @@ export function runChain(
     if (later !== undefined) return later(error)
     const isRepeated = called
     called = true
-    // The request was given up, but the step does not know; or it was answered instead of the step: no later step may begin.
+    // The request was given up, but the step does not know; or a response was sent instead of the step: no later step may begin.
     if (req.givenUp) return undefined
     if (isRepeated && !(links[index]!.repeats && downstream?.settled !== false))
       throw NextCalledTwiceError(links[index]!.name)

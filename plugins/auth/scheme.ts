@@ -40,7 +40,7 @@ export type Verdict =
 /** A way to authenticate: `bearer`, `basic`, `apiKey`, `jwt`, `session`, `tokens`, or one of your own. */
 export interface AuthScheme {
   /**
-   * Returns whom a request is from. `undefined` means that it has no credential of this scheme, so that the next scheme is asked; a wrong
+   * Returns the caller of a request. `undefined` means that it has no credential of this scheme, so that the next scheme is asked; a wrong
    * credential is `{ wrong }`, which refuses the request. An error that is thrown fails the request as well.
    */
   authenticate(req: Request): Awaitable<Verdict | undefined>

@@ -6,7 +6,6 @@ export const {
   DatabaseBusyError,
   DatabaseClosedError,
   DatabaseNameError,
-  DatabaseTableError,
   MigrationError,
   MigrationsMissingError,
   MigrationsPendingError,
@@ -28,8 +27,6 @@ export const {
   ],
   DatabaseNameError: (name: string, names: readonly string[]) =>
     `there is no database "${name}". Add it: plugins: { database: { named: { ${name}: { url } } } }. Databases: ${names.join(', ')}`,
-  DatabaseTableError: (name: string, table: string, why: string, statement: string) =>
-    `the database "${name}" needs the table ${table}, and this user cannot make it: ${why}. Let its owner run: ${statement}`,
   MigrationError: (name: string, text: string, why: string) =>
     `the migration "${name}" failed, and none of this run has run: ${why}, in "${text}"`,
   MigrationsMissingError: (name: string, what: string) =>

@@ -1,5 +1,6 @@
 import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
-import { ensureTable, nowOf, type TableHost } from './tables.ts'
+import { ensureTable, nowOf } from '../shared/stores/tables.ts'
+import type { TableHost } from './drivers/contract.ts'
 
 const hour = 3_600_000
 
@@ -21,7 +22,7 @@ export class Inbox {
 
   async open(log: Logger): Promise<void> {
     const columns = 'scope text not null, id text not null, done_at double precision not null, primary key (scope, id)'
-    await ensureTable(this.#client, this.#table, columns)
+    await ensureTable(this.#client, `the inbox of the database "${this.#client.name}"`, this.#table, columns)
     const forget = () =>
       this.#client.query(this.#forget).catch((error: unknown) => {
         log.warn({ err: error, database: this.#client.name }, 'old ids of the inbox could not be removed')

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Buffer } from 'node:buffer'
 import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
+import { ensureTable, nowOf } from '../shared/stores/tables.ts'
 import { inServer } from '../shared/work/contexts.ts'
 import { deliverersOf, type OutboxMessage } from '../shared/work/outbox.ts'
-import type { Connection, DriverSettings, QueryResult } from './drivers/contract.ts'
-import { ensureTable, nowOf, type TableHost } from './tables.ts'
+import type { Connection, DriverSettings, QueryResult, TableHost } from './drivers/contract.ts'
 
 /** A message that this process delivers. */
 interface Claimed {
@@ -103,7 +103,7 @@ export class Outbox {
       postgresql: 'bigint generated always as identity primary key',
     }
     const columns = `id ${ids[this.#client.system]}, sender text not null, key text not null, data text not null, created_at double precision not null, due_at double precision not null, attempts integer not null default 0, error text, unique (sender, key, id)`
-    return ensureTable(this.#client, this.#settings.table, columns)
+    return ensureTable(this.#client, `the outbox of the database "${this.#client.name}"`, this.#settings.table, columns)
   }
 
   /** Writes a message with a connection. */

@@ -72,7 +72,7 @@ export class Reports {
     return queryTrace.run(() => event, seen)
   }
 
-  /** Values are left out: they are what a client has sent, and the log is no place for its passwords. */
+  /** Values are left out: they are what a client has sent, and its passwords do not belong in the log. */
   #write({ database, text, rows, ms, isSlow }: DatabaseTrace): void {
     const { log } = this.#settings
     if (log !== 'none' && isSlow) this.#log.warn({ database, query: text, rows, ms }, 'a slow query')

@@ -18,7 +18,7 @@ const errors = defineErrors({
   IdempotencyScopeError: [
     400,
     () =>
-      'a request with an Idempotency-Key needs a known caller, to whom the key belongs: the id of req.user, or what idempotency.scope returns',
+      'a request with an Idempotency-Key needs a known caller, who owns the key: the id of req.user, or what idempotency.scope returns',
   ],
   IdempotencyRunningError: [409, () => 'the request with this Idempotency-Key is still running; try again later'],
   IdempotencyResponseError: [
@@ -56,7 +56,7 @@ interface Claim {
   isAnswered: boolean
 }
 
-/** Statuses with which the caller is to try again, or is no longer there. */
+/** Statuses with which the caller should try again, or has gone. */
 const again: ReadonlySet<number> = new Set([408, 425, 429, 499])
 
 const parse = (value: string) => {

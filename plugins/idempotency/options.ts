@@ -8,7 +8,7 @@ export interface IdempotencyRule {
   /** Milliseconds for which a response is kept, up to 24 days. Default 86400000, a day. */
   ttl?: number
   /**
-   * Returns the caller to whom the key belongs: the same for each of its attempts, and different for each caller. Default: the `id` of `req.user`.
+   * Returns the caller who owns the key: the same for each of its attempts, and different for each caller. Default: the `id` of `req.user`.
    * A request with a key for which it returns nothing is refused with 400.
    */
   scope?: (req: Request) => string | number | undefined | Promise<string | number | undefined>

@@ -331,7 +331,7 @@ export function testStorageProvider(make: Make<StorageProvider>, { flaws = {}, t
       plugins: { storage: { providers: { main: provider } } },
     })
     try {
-      // A provider may have addresses that the server answers.
+      // A provider may have addresses that the server itself serves.
       const { port } = await server.listen()
       const named = { filename: 'Grüße "7";.txt', contentType: 'text/x-own' } as const
       for (const disposition of ['attachment', 'inline'] as const) {

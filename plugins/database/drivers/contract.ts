@@ -89,6 +89,13 @@ export interface OpenDriver {
   close(): Promise<void>
 }
 
+/** The database of an outbox or an inbox. */
+export interface TableHost {
+  readonly name: string
+  readonly system: DatabaseSystem
+  query<Row extends object = DatabaseRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
+}
+
 /** The statements that begin a transaction of Postgres. */
 export const postgresBegin: OpenDriver['begin'] = ({ isolation, readOnly }) => [
   `begin${isolation === undefined ? '' : ` isolation level ${isolation}`}${readOnly ? ' read only' : ''}`,

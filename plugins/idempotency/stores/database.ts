@@ -1,5 +1,6 @@
 import { systemClock } from '../../../kernel/index.ts'
 import type { DatabaseClient } from '../../database/index.ts'
+import { ensureTable, nowOf } from '../../shared/stores/tables.ts'
 import type { IdempotencyStore } from './contract.ts'
 
 /** Milliseconds between two removals of old rows by a process. */
@@ -8,26 +9,14 @@ const table = 'framework_idempotency'
 
 /** Keeps values in a table of the server's own database, so that a response can be written in the transaction of its handler. */
 export async function openDatabaseStore(database: DatabaseClient): Promise<IdempotencyStore> {
-  // The clock of the database: those of several processes may differ.
-  const now =
-    database.system === 'postgresql'
-      ? '(extract(epoch from clock_timestamp()) * 1000)::bigint'
-      : "cast((julianday('now') - 2440587.5) * 86400000 as integer)"
-  const end = `${now} + cast($3 as bigint)`
+  const now = nowOf(database)
+  const end = `${now} + cast($3 as double precision)`
   const query = async (text: string, ...values: readonly unknown[]) => {
     const { rows } = await database.query<{ readonly value: string }>(text, values)
     return rows
   }
-  try {
-    await query(
-      `create table if not exists ${table} (key text primary key, value text not null, until bigint not null)`,
-    )
-  } catch (error) {
-    // Instances that start simultaneously conflict in the catalogue; others may not create a table, even if it already exists.
-    await query(`select value from ${table} limit 0`).catch(() => {
-      throw error
-    })
-  }
+  const columns = 'key text primary key, value text not null, until double precision not null'
+  await ensureTable(database, 'idempotency (store database)', table, columns)
   let swept = systemClock.monotonic()
   const sweep = () => {
     if (systemClock.monotonic() - swept < sweepEvery) return

@@ -1,8 +1,24 @@
 import { Server } from 'framework'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { OwnServer } from '../../support/own-server.ts'
+import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
-/** Sends requests with a transaction to a server that listens, of which a third are aborted and a third fail, and counts the connections afterwards. */
-export async function leakNothing(url: string, driver: 'pg' | 'postgres', total: number): Promise<void> {
+/** Declares the tests with a number of requests, for both packages. */
+export function leakNothing(total: number): void {
+  describe.skipIf(!hasPostgres)('requests of which a third are aborted and a third fail', () => {
+    let postgres: OwnServer
+    beforeAll(async () => {
+      postgres = await startPostgres()
+    })
+    afterAll(() => postgres.stop())
+
+    for (const driver of ['pg', 'postgres'] as const)
+      test(`${driver}: ${total} of them leave no connection taken`, () => send(postgres.url, driver, total), 240_000)
+  })
+}
+
+/** Sends the requests to a server that listens, and counts the connections afterwards. */
+async function send(url: string, driver: 'pg' | 'postgres', total: number): Promise<void> {
   const database = { url, driver, pool: { max: 4, acquireTimeout: 60_000 } }
   await using server = new Server({ port: 0, plugins: { database } })
   server.post('/books/:n', { transaction: true }, async (req, res) => {
@@ -22,10 +38,10 @@ export async function leakNothing(url: string, driver: 'pg' | 'postgres', total:
     await sent.then((res) => res.arrayBuffer()).catch(() => {})
   }
   let next = 0
-  const send = async () => {
+  const lane = async () => {
     while (next < total) await one(next++)
   }
-  await Promise.all(Array.from({ length: 32 }, send))
+  await Promise.all(Array.from({ length: 32 }, lane))
   await expect.poll(() => client.counts.size - client.counts.idle).toBe(0)
   expect(client.counts.waiting).toBe(0)
   const { rows } = await client.query('select count(*)::int as n from leaks where id % 3 = 2')

@@ -113,7 +113,7 @@ test('a caller never receives the response of another one, and an unknown one is
   expect(runs).toBe(2)
 })
 
-test('an id that is not a number is no caller, whom all others like it would share', async () => {
+test('NaN is not a caller: all others like it would share its keys', async () => {
   await using server = serverWith({ scope: (req: Request) => Number(req.headers['x-user']) })
   server.post('/', { idempotency: true }, () => 'in')
   expect((await sendTo(server, '/', headers('k', '7'))).status).toBe(200)
