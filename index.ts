@@ -62,6 +62,19 @@ export * from './plugins/upload/public.ts'
 export type { UrlencodedOptions } from './plugins/urlencoded/index.ts'
 export * from './plugins/validation/public.ts'
 export { webRequest } from './plugins/web-request.ts'
-export type { VerifiedWebhook, WebhookOptions, WebhookScheme } from './plugins/webhooks/index.ts'
+export type {
+  OutgoingWebhooksOptions,
+  VerifiedWebhook,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointState,
+  WebhookEvent,
+  WebhookOptions,
+  WebhookRequest,
+  WebhookResponse,
+  WebhookScheme,
+  WebhookSender,
+  WebhooksOptions,
+} from './plugins/webhooks/index.ts'
 export * from './plugins/websocket/public.ts'
 export { type BackgroundOptions, type MockServerOptions, Server, type ServerOptions } from './server.ts'

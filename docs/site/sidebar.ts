@@ -102,7 +102,7 @@ export const sidebar: readonly Section[] = [
       cors: 'Requests from other origins',
       helmet: 'Security headers',
       rateLimit: 'Limit the rate of requests',
-      webhooks: 'Verify webhooks',
+      webhooks: 'Verify and send webhooks',
       idempotency: 'Carry a request out once',
       overload: 'Refuse when overloaded',
       timeout: 'Time limit of a request',

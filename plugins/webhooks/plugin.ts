@@ -1,8 +1,9 @@
 import { definePlugin, type Middleware } from '../../kernel/index.ts'
 import { bytesOf, keepBytes } from '../shared/http/body-parser.ts'
-import { option, type SettingsOf } from '../shared/options/index.ts'
-import { webhookOfRoute } from './options.ts'
+import type { SettingsOf } from '../shared/options/index.ts'
+import { webhookOfRoute, webhooksOptions } from './options.ts'
 import { verify } from './schemes.ts'
+import { attemptsOf, WebhookSender } from './sender.ts'
 
 /** Bytes of a body that no parser has read. */
 const maxUnparsed = 1_048_576
@@ -20,11 +21,18 @@ const maxUnparsed = 1_048_576
  */
 export const webhooks = definePlugin({
   name: 'webhooks',
-  options: option.shape({}),
+  options: webhooksOptions,
   routeOptions: { webhook: webhookOfRoute },
-  memory: true,
+  // Nothing leaves the process of a test.
+  memory: ({ outgoing }) =>
+    outgoing === undefined ? {} : { outgoing: { ...outgoing, send: async () => ({ status: 204 }) } },
   openapi: { failures: ({ options }) => (options.webhook === undefined ? {} : { 401: 'Unauthorized' }) },
-  setup(ctx) {
+  provide: ({ outgoing }): { webhooks: WebhookSender } => ({ webhooks: new WebhookSender(outgoing) }),
+  async setup(ctx, { outgoing }) {
+    if (outgoing !== undefined) {
+      const { queue, timeout, concurrency } = outgoing
+      await queue.subscribe(attemptsOf(outgoing, ctx.log), { timeout, concurrency })
+    }
     ctx.onRoute((route) => {
       const { webhook } = route.settings
       if (webhook === undefined) return
