@@ -34,7 +34,10 @@ const inBackground = <Plugin extends 'cron' | 'queues'>(
       // Before anything is started that must be stopped.
       const ended = watchForEnd(application.server, note)
       await boot(application.server)
-      const service = application.server.services.get(plugin)
+      const { services } = application.server
+      // As listening does: this process does not.
+      await services.find('databases')?.checkPending(note)
+      const service = services.get(plugin)
       const { rows, what } = await start(service, application.entry)
       leaveOutputToApplication()
       printTable(rows, print)

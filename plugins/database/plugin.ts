@@ -87,7 +87,7 @@ export const database = definePlugin({
       }
       route.add('around', transaction, { repeats: settings.retry > 0 })
     })
-    ctx.onListen(() => databases.checkPending(ctx.log))
+    ctx.onListen(() => databases.checkPending((message) => ctx.log.warn(message)))
     ctx.onListen(() => databases.each(async (client) => client.outbox?.start()))
     // Before the queues and the others close, which are registered later.
     ctx.onDrain(() => databases.each(async (client) => client.outbox?.drain()))

@@ -107,13 +107,13 @@ export class Databases {
   }
 
   /** Refuses to serve with tables that the code does not expect, or warns. @internal */
-  async checkPending(log: Logger): Promise<void> {
+  async checkPending(warn: (message: string) => void): Promise<void> {
     for (const name of this.names) {
       const pending = await this.pendingMigrations(name)
       if (pending.length === 0) continue
       const error = MigrationsPendingError(name, pending)
       if (this.migrationsOf(name)?.whenPending !== 'warn') throw error
-      log.warn(error.message)
+      warn(error.message)
     }
   }
 

@@ -16,6 +16,11 @@ export const server = new Server({ port: 0, host: '127.0.0.1', plugins: { databa
 server.get('/books', async (req) => (await req.database.query('select * from books')).rows)
 `,
       'index.js': `import { server } from './server.js'\nawait server.listen()\n`,
+      'worker.js': `import { cron, memoryQueue } from 'framework'
+export { server } from './server.js'
+await memoryQueue('books').subscribe(() => {})
+cron('0 0 * * *', { name: 'nightly' }).start(() => {})
+`,
       'none.js': `import { Server } from 'framework'\nexport const server = new Server()\n`,
       'seedless.js': `import { Server, sqlMigrations } from 'framework'
 export const server = new Server({ plugins: { database: { url: 'sqlite::memory:', migrations: sqlMigrations({}) } } })
@@ -54,6 +59,15 @@ test('an application without migrations, or without seeds, learns what to add', 
     code: 1,
     stderr: expect.stringContaining('has no seeds'),
   })
+})
+
+test('cron-start and queue-start refuse to run before', async () => {
+  const env = { FILE: 'worker.sqlite' }
+  for (const command of ['cron-start', 'queue-start'])
+    expect(await framework(project.folder, [command, '--entry', 'worker.js'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('migrations of the database "main" have not run: 001-books, 002-shelf'),
+    })
 })
 
 test('start refuses to listen before, and doctor warns', async () => {
