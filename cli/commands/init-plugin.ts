@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { ownCommand, text } from '../run/own-command.ts'
+import { databaseKinds, databases } from '../scaffold/databases.ts'
 import { awsVariables, optional, required, requiredSecret, type Variable } from '../scaffold/environment/variables.ts'
 import { ignoreFile } from '../scaffold/ignore.ts'
 import { inFolder } from '../scaffold/place.ts'
@@ -130,30 +131,19 @@ export const initStorage = ownCommand({
     }),
 })
 
-const databases = {
-  sqlite: {
-    packages: process.getBuiltinModule?.('node:sqlite') ? [] : ['node-sqlite3-wasm'],
-    url: 'sqlite:database.sqlite',
-    ignored: ['/database.sqlite*'],
-  },
-  postgres: { packages: ['pg'], url: 'postgres://postgres@127.0.0.1:5432/postgres', ignored: [] },
-}
-type DatabaseKind = keyof typeof databases
-const databaseKinds = Object.keys(databases) as [DatabaseKind, ...DatabaseKind[]]
-
 export const initDatabase = ownCommand({
   details: `Writes src/database.ts: the options of the database, whose address is from .env or the environment, with a first migration; and a
 test with a database of its own. Without --type the command asks for it.`,
   flags: withKind(databaseKinds, 'The database'),
   run: (input) =>
     scaffoldOneOf(input, databaseKinds, '', (place, kind) => {
-      const { packages, url, ignored } = databases[kind]
+      const { packages, url, test, ignored } = databases[kind]
       const { files, next } = fromTemplates(place, 'database', 'database', valuesOf(kind, databaseKinds))
       return {
         files: ignored.length > 0 ? [...files, ignoreFile(place.project.root, ignored)] : files,
         next,
         packages,
-        variables: [{ ...requiredSecret('DATABASE_URL', url), ...(kind === 'sqlite' && { test: 'sqlite::memory:' }) }],
+        variables: [{ ...requiredSecret('DATABASE_URL', url), ...(test !== undefined && { test }) }],
       }
     }),
 })

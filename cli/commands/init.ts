@@ -10,7 +10,7 @@ import { safely } from '../../plugins/shared/values/safely.ts'
 import { oneOf, wrongUsage } from '../failure.ts'
 import { firstCommit, gitInit, install, installAll } from '../init/commands.ts'
 import { extraFiles, projectFiles } from '../init/files.ts'
-import { type Extra, extraNames, partNames, parts } from '../init/parts.ts'
+import { type Extra, extraNames, type Part, partNames, parts } from '../init/parts.ts'
 import { askFor } from '../init/questions.ts'
 import {
   checkedName,
@@ -21,9 +21,10 @@ import {
   vendored,
   vendoredPath,
 } from '../init/settings.ts'
-import { findProject, inRepository, projectRoot, runCommand } from '../project/project.ts'
+import { commandLineOf, findProject, inRepository, projectRoot, runCommand } from '../project/project.ts'
 import { asking, canAsk, cancelled } from '../prompts/ask.ts'
 import { onOff, ownCommand, text } from '../run/own-command.ts'
+import { databaseKinds } from '../scaffold/databases.ts'
 import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'
 
 export const init = ownCommand({
@@ -34,6 +35,7 @@ export const init = ownCommand({
     mqtt: onOff('Adds messages of an MQTT broker', { short: 'm' }),
     cron: onOff('Adds scheduled jobs', { short: 'c' }),
     graphql: onOff('Adds GraphQL', { short: 'g' }),
+    database: text('sqlite|postgres', 'Adds a database, with a first migration'),
     container: onOff('Adds a Dockerfile and a compose.yaml'),
     agents: onOff('Adds an AGENTS.md, for assistants'),
     editor: onOff('Adds editor settings'),
@@ -67,7 +69,7 @@ export const init = ownCommand({
       folder,
       name: flags.name === undefined ? undefined : checkedName(flags.name),
       packageManager: flags.pm === undefined ? undefined : oneOf('--pm', flags.pm, packageManagers),
-      parts: typedOf(partNames, flags),
+      parts: typedParts(flags),
       extras: typedOf(extraNames, flags),
       install: either(flags.install, flags['skip-install']),
       git: either(flags.git, flags['skip-git']),
@@ -82,6 +84,8 @@ export const init = ownCommand({
     const ask = () => asking((prompts) => askFor(typed, { prompts, packageManager: detected }))
     const answers = canAsk() && !flags.yes && !flags.json ? await ask() : typed
     if (answers === undefined) return cancelled(note)
+    if (databaseKinds.every((kind) => answers.parts?.has(kind)))
+      throw wrongUsage('a project begins with one database: sqlite or postgres')
     const root = resolve(answers.folder ?? '.')
     const packageManager = answers.packageManager ?? detected
     const settings = {
@@ -113,6 +117,9 @@ export const init = ownCommand({
     const steps = [
       ...(here === '' ? [] : [`cd ${/^[\w./@-]+$/.test(here) ? here : JSON.stringify(here)}`]),
       ...(answers.install === true ? [] : [installAll(settings.packageManager)]),
+      ...(databaseKinds.some((kind) => settings.parts.has(kind))
+        ? [`${commandLineOf(settings.packageManager)} migrate`]
+        : []),
       runCommand(settings.packageManager, 'dev'),
     ]
     note('')
@@ -122,6 +129,15 @@ export const init = ownCommand({
 
 /** The choice of two flags; `undefined` if neither was typed. */
 const either = (yes: boolean, no: boolean) => (yes ? true : no ? false : undefined)
+
+/** The optional parts of the flags; `undefined` if none was typed. */
+function typedParts(
+  flags: Readonly<Record<'mqtt' | 'cron' | 'graphql', boolean>> & { readonly database: string | undefined },
+) {
+  const database = flags.database === undefined ? [] : [oneOf('--database', flags.database, databaseKinds)]
+  const chosen: Part[] = [...(typedOf(['mqtt', 'cron', 'graphql'] as const, flags) ?? []), ...database]
+  return chosen.length === 0 ? undefined : new Set(chosen)
+}
 
 /** The typed flags; `undefined` if none was typed. */
 function typedOf<Name extends string>(names: readonly Name[], flags: Readonly<Record<Name, boolean>>) {
@@ -153,7 +169,9 @@ function addExtras(
     folder: root,
     name: ownName(root),
     packageManager,
-    parts: new Set(partNames.filter((part) => existsSync(join(root, parts[part].folder)))),
+    parts: new Set(
+      partNames.filter((part) => parts[part].folder !== 'src' && existsSync(join(root, parts[part].folder))),
+    ),
     extras,
     // A copy of the framework is also in the image.
     framework: existsSync(join(root, 'vendor'))

@@ -1,10 +1,12 @@
 import { packageManagers } from '../../plugins/shared/environment/optional-package.ts'
 import { pinnedWorkspace } from '../project/packages.ts'
 import { commandLineOf, runCommand, runtimeOf, testModule } from '../project/project.ts'
+import { databaseKinds, databases } from '../scaffold/databases.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoreFile } from '../scaffold/ignore.ts'
+import { sourceFrom } from '../scaffold/scaffold.ts'
 import { fromTemplate, type Values } from '../scaffold/template.ts'
-import { denoJson, packageJson, packagesFor, pinsOf } from './manifest.ts'
+import { file as commandFile, denoJson, packageJson, packagesFor, pinsOf } from './manifest.ts'
 import { extras, partNames, parts } from './parts.ts'
 import type { InitSettings } from './settings.ts'
 
@@ -28,7 +30,11 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
     ...['src/index.ts', 'src/server.ts', 'src/server.test.ts', 'src/logger.ts', 'src/env.ts'].map(file),
     ...[...chosen]
       .map((part) => parts[part])
-      .flatMap(({ folder, module }) => ['ts', 'test.ts'].map((end) => file(`${folder}/${module}.${end}`))),
+      .flatMap(({ folder, module }) =>
+        ['ts', 'test.ts'].map((end) =>
+          module === 'database' ? database(settings, `database.${end}`) : file(`${folder}/${module}.${end}`),
+        ),
+      ),
     // A repository that was created on a website already has this and a .gitignore.
     keep('README.md'),
     gitignore(settings),
@@ -38,6 +44,12 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
     ...extraFiles(settings),
   ]
 }
+
+/** What `init-database` writes. */
+const database = (settings: InitSettings, name: string): ScaffoldFile => ({
+  path: `src/${name}`,
+  text: sourceFrom(name, { ...valuesOf(settings), envModule: './env.ts' }),
+})
 
 /** The files next to the code. */
 export function extraFiles(settings: InitSettings): ScaffoldFile[] {
@@ -56,6 +68,13 @@ function templatesFor(settings: InitSettings) {
   return { file, keep }
 }
 
+/** The command in the container, which has neither a package manager nor, on Node.js, the sources. */
+const migrateIn = {
+  node: ['node', commandFile, 'migrate', '--entry', 'dist/server.js'],
+  bun: ['bun', commandFile, 'migrate'],
+  deno: ['deno', 'run', '-A', commandFile, 'migrate'],
+}
+
 function valuesOf(settings: InitSettings): Values {
   const { name, packageManager, parts: chosen, framework } = settings
   const runtime = runtimeOf(packageManager)
@@ -63,6 +82,7 @@ function valuesOf(settings: InitSettings): Values {
     script,
     runCommand(packageManager, script),
   ])
+  const kind = databaseKinds.find((one) => chosen.has(one))
   const dependencies = new Set(Object.keys(packagesFor(settings).devDependencies))
   return {
     ...Object.fromEntries(scripts),
@@ -73,15 +93,27 @@ function valuesOf(settings: InitSettings): Values {
     runtime,
     node: runtime === 'node',
     ...Object.fromEntries(partNames.map((part) => [part, chosen.has(part)])),
+    database: kind !== undefined,
+    needs: kind !== undefined || chosen.has('mqtt'),
+    migrate: JSON.stringify(migrateIn[runtime]),
+    databaseUrl: kind && databases[kind].url,
+    databaseTestUrl: kind && (databases[kind].test ?? databases[kind].url),
     commandLine: commandLineOf(packageManager),
     testModule: testModule({ dependencies, runtime }),
   }
 }
 
-function gitignore({ folder, packageManager }: InitSettings): ScaffoldFile {
+function gitignore({ folder, packageManager, parts: chosen }: InitSettings): ScaffoldFile {
   const built = [
     ...(runtimeOf(packageManager) === 'node' ? ['dist/'] : []),
     ...(packageManager === 'yarn' ? ['.yarn/install-state.gz'] : []),
   ]
-  return ignoreFile(folder, ['node_modules/', ...built, '.env', '.env.local', '.env.*.local'])
+  return ignoreFile(folder, [
+    'node_modules/',
+    ...built,
+    '.env',
+    '.env.local',
+    '.env.*.local',
+    ...databaseKinds.flatMap((one) => (chosen.has(one) ? databases[one].ignored : [])),
+  ])
 }

@@ -20,7 +20,7 @@ const tools = {
  * The file of the command line. `bun framework` would run the script with that name, which is this one, and Deno does not provide a
  * program for a package in a folder.
  */
-const file = `node_modules/${packageName}/${manifest.bin[programName]!.replace(/^\.\//, '')}`
+export const file = `node_modules/${packageName}/${manifest.bin[programName]!.replace(/^\.\//, '')}`
 
 /** Every package of a project, with its version range. */
 export function packagesFor(settings: Pick<InitSettings, 'packageManager' | 'parts' | 'framework'>) {

@@ -1,3 +1,5 @@
+import { databases } from '../scaffold/databases.ts'
+
 /** The optional parts, by the names of their flags: each is a working example with its test. */
 export const parts = {
   mqtt: { about: 'messages of an MQTT broker', folder: 'src/mqtt', module: 'temperatures', packages: ['mqtt'] },
@@ -7,6 +9,13 @@ export const parts = {
     folder: 'src/graphql',
     module: 'schema',
     packages: ['graphql', '@graphql-tools/schema'],
+  },
+  sqlite: { about: 'a database in a file', folder: 'src', module: 'database', packages: databases.sqlite.packages },
+  postgres: {
+    about: 'a database of Postgres',
+    folder: 'src',
+    module: 'database',
+    packages: databases.postgres.packages,
   },
 } as const
 export type Part = keyof typeof parts

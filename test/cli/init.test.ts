@@ -320,6 +320,7 @@ describe('invalid arguments are reported in one line, and nothing is written', (
     ],
     [['app', '--framework', '1;rm'], 2, '--framework takes a version, a tarball or a folder, not "1;rm"'],
     [['app', 'more'], 2, 'init: "more" is one argument too many'],
+    [['app', '--database', 'mysql'], 2, '--database takes sqlite or postgres, not "mysql"'],
     [['app', '--mqt'], 2, 'init: there is no --mqt; did you mean --mqtt?'],
     [['app', '--name'], 2, 'init: --name needs a value'],
   ])('%j', async (argv, code, reports) => {
@@ -385,6 +386,32 @@ test.each([
   expect(read('app/compose.yaml')).toContain('MQTT_URL: mqtt://mosquitto:1883')
   expect(read('app/AGENTS.md')).toContain('`node_modules/framework/docs`')
   expect(read('app/.vscode/settings.json').includes('deno')).toBe(pm === 'deno')
+})
+
+test.each([
+  ['sqlite', 'sqlite:database.sqlite', 'sqlite::memory:', 'sqlite:storage/database.sqlite'],
+  [
+    'postgres',
+    'postgres://postgres@127.0.0.1:5432/postgres',
+    'postgres://postgres@127.0.0.1:5432/postgres',
+    'pg_isready',
+  ],
+])('--database %s: the plugin, a migration, the address, and a service that migrates', async (kind, url, inTests, inContainer) => {
+  const { code, stderr } = await init('app', '--database', kind, '--container')
+  expect([code, stderr]).toEqual([
+    0,
+    '\nNext:\n  cd app\n  npm install\n  npm run framework -- migrate\n  npm run dev\n',
+  ])
+  expect(read('app/src/server.ts')).toContain('database: databaseOptions(),')
+  expect(read('app/src/database.ts')).toContain('migrations: sqlMigrations(steps)')
+  expect(read('app/src/env.ts')).toContain('DATABASE_URL: schema.string({ secret: true })')
+  for (const file of ['app/.env', 'app/.env.example']) expect(read(file)).toContain(`DATABASE_URL=${url}\n`)
+  expect(read('app/.env.test')).toContain(`DATABASE_URL=${inTests}\n`)
+  expect(read('app/.gitignore').includes('/database.sqlite*')).toBe(kind === 'sqlite')
+  expect(Object.keys(readJson('app/package.json').dependencies!).includes('pg')).toBe(kind === 'postgres')
+  const compose = read('app/compose.yaml')
+  expect(compose).toContain(inContainer)
+  expect(compose).toContain('migrate: { condition: service_completed_successfully }')
 })
 
 test('--install that fails keeps the project, and prints how to continue', async () => {

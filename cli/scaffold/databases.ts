@@ -1,0 +1,26 @@
+/** The databases for which there are scaffolds. */
+export const databases: Readonly<Record<DatabaseKind, Database>> = {
+  sqlite: {
+    packages: process.getBuiltinModule?.('node:sqlite') ? [] : ['node-sqlite3-wasm'],
+    url: 'sqlite:database.sqlite',
+    test: 'sqlite::memory:',
+    ignored: ['/database.sqlite*'],
+  },
+  postgres: {
+    packages: ['pg'],
+    url: 'postgres://postgres@127.0.0.1:5432/postgres',
+    test: undefined,
+    ignored: [],
+  },
+}
+
+interface Database {
+  readonly packages: readonly string[]
+  readonly url: string
+  /** The address in tests, if it is another one. */
+  readonly test: string | undefined
+  readonly ignored: readonly string[]
+}
+
+export const databaseKinds = ['sqlite', 'postgres'] as const
+export type DatabaseKind = (typeof databaseKinds)[number]
