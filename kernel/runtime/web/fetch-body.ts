@@ -12,20 +12,26 @@ const lingerMs = 100
 
 const typed = new Map<string, ResponseInit>()
 const mostTyped = 100
+/** The last constant list of headers, as nearly every response has one, with its result. */
+let lastHeaders: readonly string[] | undefined
+let lastInit: ResponseInit = {}
 
 /**
  * The second argument of `Response`. The head of nearly every small response is its content type alone, and existing `Headers`
  * cost less than an object that must be read: 242 ns instead of 333 for such a `Response` on Bun, 256 instead of 338 on Deno.
  */
 export function responseInit(status: number, headers: readonly string[]): ResponseInit {
+  if (headers === lastHeaders && status === 200) return lastInit
   if (status !== 200 || headers.length !== 2 || headers[0] !== 'content-type')
     return { status, headers: webHeaders(headers) }
   const type = headers[1]!
-  const known = typed.get(type)
-  if (known !== undefined) return known
-  const init = { status, headers: new Headers([['content-type', type]]) }
+  const init = typed.get(type) ?? { status, headers: new Headers([['content-type', type]]) }
   // Types may come from input; memory must not grow with it.
   if (typed.size < mostTyped) typed.set(type, init)
+  if (Object.isFrozen(headers)) {
+    lastHeaders = headers
+    lastInit = init
+  }
   return init
 }
 

@@ -52,6 +52,7 @@ export function bodyParser<Settings extends { readonly sizeLimit: number }>(
 ): Middleware {
   const middleware: Middleware = (req, _res, next) => {
     const { raw } = req
+    // Where steps are traced, it is called for each request.
     if (!raw.hasBody) return next()
     const type = typeOf(raw.header('content-type'))
     if (type === 'none') return next()
@@ -66,7 +67,8 @@ export function bodyParser<Settings extends { readonly sizeLimit: number }>(
       next()
     })
   }
-  return Object.defineProperty(middleware, 'name', { value: name })
+  Object.defineProperty(middleware, 'name', { value: name })
+  return Object.assign(middleware, { forBodies: true })
 }
 
 export function refuseEncoded(raw: RawRequest): void {

@@ -1,5 +1,4 @@
 import { resolve, sep } from 'node:path'
-import { wellFormed } from '../../../kernel/http/response/headers.ts'
 import type { FileOptions } from '../../../kernel/http/response/response.ts'
 import type { Bodies } from '../../../kernel/http/response/response-buffer.ts'
 import { FileNotFoundError, withCause } from '../../../kernel/support/errors.ts'
@@ -38,7 +37,7 @@ export const download: Bodies['download'] = (res, pathOrBytes, given, more) => {
 /** The name in ASCII, and if it is another one, exactly (RFC 6266 section 4.3, RFC 8187). */
 export function dispositionOf(name: string, type: 'attachment' | 'inline' = 'attachment'): string {
   const fallback = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  return `${type}; filename="${fallback}"${fallback === name ? '' : `; filename*=UTF-8''${encodeExactly(wellFormed(name))}`}`
+  return `${type}; filename="${fallback}"${fallback === name ? '' : `; filename*=UTF-8''${encodeExactly(name.toWellFormed())}`}`
 }
 
 /** Opens a file and then measures it: if the path is replaced in between, the length still matches. */

@@ -21,6 +21,18 @@ describe('matching', () => {
     expect(await get('/z/b/d')).toEqual({ path: '/*', params: { '*': 'z/b/d' } })
   })
 
+  test('gives each request to a fixed path its own parameters, which inherit nothing', async () => {
+    const { kernel, router } = makeKernel()
+    const seen: object[] = []
+    router.get('/a', ({ params }) => {
+      seen.push(params)
+      return { constructor: String(params.constructor), keys: Object.keys(params) }
+    })
+    expect((await send(kernel, '/a')).json).toEqual({ constructor: 'undefined', keys: [] })
+    await send(kernel, '/a')
+    expect(seen[0]).not.toBe(seen[1])
+  })
+
   test('ignores a trailing slash, and no doubled one', async () => {
     const get = serving('/users', '/users/:id')
     expect(await get('/users/')).toEqual({ path: '/users', params: {} })

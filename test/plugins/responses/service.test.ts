@@ -21,6 +21,32 @@ const User = {
   required: ['id'],
 }
 
+describe('a list of scalars', () => {
+  const schema = { type: 'array', items: { type: ['string', 'null'] } }
+  const write = serviceOf().compile({ 200: { type: 'array', items: { type: 'string' } }, 201: schema }, { route })
+
+  test('is sent with its items converted, wherever the first of them is, and stays as it was', () => {
+    const at = new Date('2026-01-02T03:04:05Z')
+    for (const list of [
+      [at, 'b', 'c'],
+      ['a', at, 'c', at],
+      ['a', 'b', at],
+    ]) {
+      const before = [...list]
+      const sent = list.map((one) => (one === at ? at.toISOString() : one))
+      expect(JSON.parse(write(list, 200))).toEqual(sent)
+      expect(JSON.parse(write([null, ...list], 201))).toEqual([null, ...sent])
+      expect(list).toEqual(before)
+    }
+  })
+
+  test('with one wrong item is refused, whatever is before it', () => {
+    expect(() => write(['a', 7], 200)).toThrow('1 must be a string')
+    expect(() => write(['a', new Date(0), 7], 200)).toThrow('2 must be a string')
+    expect(() => write(Object.assign(['a'], { length: 2 }), 200)).toThrow('must be a string')
+  })
+})
+
 describe('the nearest schema is taken', () => {
   const named = (name: string) => ({ type: 'object', properties: { [name]: { type: 'integer' } } })
   const schemas = { 200: named('exact'), '2xx': named('success'), '4XX': named('client'), default: named('other') }
