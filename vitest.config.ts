@@ -198,7 +198,7 @@ export default defineConfig({
     // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 5_000 } },
+    expect: { poll: { timeout: 20_000 } },
     teardownTimeout: 10_000,
     dangerouslyIgnoreUnhandledErrors: false,
   },
