@@ -268,7 +268,9 @@ describe('checks of the framework', () => {
     })
     // Queues belong to the process: the servers of later files would find this one away.
     let isAway = true
-    onTestFinished(() => void (isAway = false))
+    onTestFinished(() => {
+      isAway = false
+    })
     createQueue(
       'one',
       engine(async () => void (isAway && (await away()))),
