@@ -192,13 +192,13 @@ export default defineConfig({
     environment: 'node',
     sequence: { sequencer: RandomOrder },
     pool: 'forks',
-    // Files that wait run their cases side by side, and each starts runtimes, browsers and servers. On two cores, three or four workers starved
-    // those: each of four whole runs (524 to 609 s) had one or two tests that came too late and passed alone.
+    // Files that wait run their cases side by side, and each starts runtimes, browsers and servers. A whole run has two lanes of two workers
+    // (test/support/run/tools.mjs). On two cores, three or four workers for all files starved those that start most.
     maxWorkers: 2,
     // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 5_000 } },
+    expect: { poll: { timeout: 20_000 } },
     teardownTimeout: 10_000,
     dangerouslyIgnoreUnhandledErrors: false,
   },

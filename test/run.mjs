@@ -26,6 +26,9 @@ if (selection.help) {
   process.exit(0)
 }
 
+// Compilers and esbuild, which are Go, collect garbage less often: they use an eighth less processor time, and hardly more memory.
+process.env.GOGC ??= '400'
+
 const root = join(import.meta.dirname, '..')
 const scratch = mkdtempSync(join(tmpdir(), 'framework-test-'))
 const summary = new Summary()

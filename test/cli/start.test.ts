@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { runtimeBinary } from '../runtimes/run.mjs'
 import { framework, makeProject, type Project } from '../support/cli.ts'
+import { pause } from '../support/kernel.ts'
 import { freePort } from '../support/own-server.ts'
 import { isAlive, type Serving, startWorkers, until } from '../support/serve.ts'
 
@@ -71,7 +72,7 @@ async function workersOf(serving: Serving, count: number): Promise<Who[]> {
   return [...found.values()].sort((one, other) => one.number - other.number)
 }
 
-/** Sends requests without end, on kept and on new connections; `stop` returns the failures. */
+/** Sends a request after the other, on kept and on new connections; `stop` returns the failures. */
 function load(port: number, clients: number) {
   const failures: string[] = []
   let answered = 0
@@ -94,7 +95,11 @@ function load(port: number, clients: number) {
     Array.from({ length: clients }, () => new Agent({ keepAlive, maxSockets: 1 })),
   )
   const running = agents.map(async (agent, index) => {
-    while (!isOver) await ask(index % 4 === 0 ? '/slow' : '/', agent)
+    while (!isOver) {
+      await ask(index % 4 === 0 ? '/slow' : '/', agent)
+      // As many requests as possible would take the processor time that the workers need to start.
+      await pause(10)
+    }
     agent.destroy()
   })
   return async () => {

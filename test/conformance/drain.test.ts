@@ -107,10 +107,10 @@ describe('GS-01 requests sent without waiting for responses: requests that began
       const one = (id: string) => `POST /work/${id} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
       const ids = (client: number) => [0, 1, 2, 3].map((n) => `${client}-${n}`)
       const clients = Array.from({ length: 10 }, (_, client) =>
-        sendRaw(app.port, ids(client).map(one).join(''), { waitMs: 5000 }),
+        sendRaw(app.port, ids(client).map(one).join(''), { waitMs: 30_000 }),
       )
       const begun = () => app.stderr().split('\n').filter(Boolean)
-      await expect.poll(() => begun().filter((id) => id.endsWith('-0')).length, { timeout: 5000 }).toBe(10)
+      await expect.poll(() => begun().filter((id) => id.endsWith('-0')).length, { timeout: 20_000 }).toBe(10)
       app.signal('SIGTERM')
       expect(await app.exited).toBe(0)
       const answers = await Promise.all(clients)

@@ -21,7 +21,7 @@ export async function run(adapter, given) {
 
   /** @param {() => boolean} done */
   async function until(done) {
-    for (let i = 0; i < 1000 && !done(); i++) await pause(10)
+    for (let i = 0; i < 6000 && !done(); i++) await pause(10)
   }
 
   /** @type {unknown[]} */

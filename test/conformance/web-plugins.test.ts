@@ -181,7 +181,7 @@ describe.each(targets)('plugins of the web: $name', (target) => {
       client.end()
     })
     client.destroy()
-    await expect.poll(() => json('/events'), { timeout: 5_000 }).toContain('endless ended')
+    await expect.poll(() => json('/events'), { timeout: 20_000 }).toContain('endless ended')
     const events = (await json('/events')) as string[]
     expect(events.filter((event) => event.startsWith('un'))).toEqual([])
   })

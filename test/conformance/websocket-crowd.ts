@@ -86,7 +86,7 @@ export function describeCrowd(sizes: Sizes): void {
       for (const client of clients) client.socket.pause()
       for (const client of clients) client.send(text('go'), text('go'))
       // Those of 'close' are gone by then.
-      await expect.poll(async () => (await crowd()).sockets, { timeout: 5000 }).toBe(40)
+      await expect.poll(async () => (await crowd()).sockets, { timeout: 20_000 }).toBe(40)
       for (const client of clients) client.end()
       await leavesNothing(before)
     }, 90_000)

@@ -239,7 +239,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
       // It reads neither the response nor the end. Bun's own `ws` reports a close only when the connection has ended.
       if (name !== 'bun with node:http') client.socket.pause()
       client.send(text('go'), last)
-      await expect.poll(handled, { timeout: 5000 }).toEqual([[false, false, 0], 'closed'])
+      await expect.poll(handled, { timeout: 20_000 }).toEqual([[false, false, 0], 'closed'])
       client.end()
     }
   })
@@ -252,7 +252,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     client.send(text('go'))
     await expect.poll(handled).toEqual(['full'])
     client.socket.end()
-    await expect.poll(handled, { timeout: 5000 }).toEqual(['full', 'closed'])
+    await expect.poll(handled, { timeout: 20_000 }).toEqual(['full', 'closed'])
     client.end()
   })
 

@@ -1,5 +1,5 @@
 /** Resolves as soon as a condition is true; rejects when that takes too long. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string, ms = 15_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, what: string, ms = 40_000): Promise<void> {
   const giveUpAt = performance.now() + ms
   while (!(await holds())) {
     if (performance.now() > giveUpAt) throw new Error(`not within ${ms} ms: ${what}`)

@@ -26,7 +26,7 @@ export interface Serving {
 }
 
 /** Milliseconds until a test gives up: a loaded machine may take long. */
-const patience = 40_000
+const patience = 100_000
 
 /** Waits until a condition is true that nothing announces. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, detail = () => ''): Promise<void> {

@@ -44,7 +44,7 @@ test('the client follows a channel, and learns of a gap when the server has forg
   await expect.poll(() => seen).toEqual(['one'])
   await server.close()
   const again = await start(port)
-  await expect.poll(() => again.server.services.get('channels').counts.members, { timeout: 5000 }).toBe(1)
+  await expect.poll(() => again.server.services.get('channels').counts.members, { timeout: 20_000 }).toBe(1)
   await news.publish('two')
   await expect.poll(() => seen).toEqual(['one', 'gap', 'two'])
 })

@@ -6,6 +6,7 @@ import postgresClient from 'postgres'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { OwnServer } from '../../../test/support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../../test/support/postgres.ts'
+import { withTypeScript } from '../../../test/support/typescript-process.ts'
 import { Companies } from './companies.ts'
 import { makeServer } from './server.ts'
 
@@ -42,7 +43,7 @@ describe.skipIf(!hasPostgres)('an order and the death of its process', () => {
 
   /** Starts the example in a process of its own. */
   function startWorker() {
-    const args = ['--import', 'tsx', join(import.meta.dirname, 'main.ts')]
+    const args = [...withTypeScript, join(import.meta.dirname, 'main.ts')]
     const env = { ...process.env, NODE_OPTIONS: '', LOG_LEVEL: 'info' }
     const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
     children.add(child)

@@ -223,7 +223,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
         expect(log.filter(({ level }) => level === 'warn')).toHaveLength(1)
         await redis.restart()
         const how = async () => (await server.inject.get('/x')).headers()['x-cache']
-        await expect.poll(how, { timeout: 5000, interval: 50 }).toBe('HIT')
+        await expect.poll(how, { timeout: 20_000, interval: 50 }).toBe('HIT')
         expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
           'Redis does not respond: requests are served uncached',
           'Redis responds again: requests are cached',
@@ -253,7 +253,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
       await pause(500)
       await redis.restart()
       const how = async () => (await server.inject.get('/x/probe')).headers()['x-cache']
-      await expect.poll(how, { timeout: 5000, interval: 20 }).toBe('HIT')
+      await expect.poll(how, { timeout: 20_000, interval: 20 }).toBe('HIT')
       stopped = true
       await Promise.all(load)
       expect([...statuses]).toEqual([200])
@@ -279,7 +279,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
         redis.thaw()
       }
       const how = async () => (await server.inject.get('/x/7')).headers()['x-cache']
-      await expect.poll(how, { timeout: 5000, interval: 50 }).toBe('HIT')
+      await expect.poll(how, { timeout: 20_000, interval: 50 }).toBe('HIT')
       await expect.poll(() => client.keys('cache-lock:*'), { timeout: 2000 }).toEqual([])
     })
 

@@ -347,7 +347,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
         )
         .toBe(true)
       await chat.publish({ room: 'f' }, 3)
-      await expect.poll(() => payloads(socket), { timeout: 5000 }).toEqual([1, 2, 3])
+      await expect.poll(() => payloads(socket), { timeout: 20_000 }).toEqual([1, 2, 3])
       expect(received(socket).some(({ type }) => type === 'channel:gap')).toBe(false)
     })
 
@@ -377,7 +377,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
         const other = await server.inject.ws('/live', { query: { user: 'bob' } })
         other.send({ type: 'channel:join', data: { channel: 'chat/i' } })
         await expect
-          .poll(() => other.received(), { timeout: 5000 })
+          .poll(() => other.received(), { timeout: 20_000 })
           .toMatchObject([{ type: 'channel:refused', data: { code: 'ChannelUnavailableError' } }])
       } finally {
         redis.thaw()
@@ -392,7 +392,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
           { timeout: 5000 },
         )
         .toBe(true)
-      await expect.poll(() => payloads(socket), { timeout: 5000 }).toContain(2)
+      await expect.poll(() => payloads(socket), { timeout: 20_000 }).toContain(2)
     })
   })
 

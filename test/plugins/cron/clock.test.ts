@@ -6,7 +6,6 @@ import { testClock } from 'framework/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openSystemClock, type WallClock } from '../../../plugins/cron/schedule/system-clock.ts'
 import { pause } from '../../support/kernel.ts'
-import { quickest } from '../../support/quickest.ts'
 
 const day = 86_400_000
 
@@ -130,7 +129,11 @@ describe('the clock of a test', () => {
     let runs = 0
     for (const job of jobs) await job.start(() => void runs++)
     const service = await CronService.run({ crons: [], timezone: 'UTC' })
-    const { ms } = await quickest(() => clock.advance('30 days'), 1)
+    // Of processor time, which a busy machine does not take more of.
+    const before = process.cpuUsage()
+    await clock.advance('30 days')
+    const { user, system } = process.cpuUsage(before)
+    const ms = (user + system) / 1000
     const skipped = service.jobs().reduce((sum, { counts }) => sum + counts.skipped + counts.missed, 0)
     await service.stop()
     for (const job of jobs) job.destroy()
@@ -146,11 +149,9 @@ describe('the clock of a test', () => {
     ['one job of every four minutes', ['*/4 * * * *'], 10_800],
     ['10 000 jobs of one run each', tens, 10_000],
   ] as const)('30 days with 10 000 runs take no time: %s', async (_what, patterns, runs) => {
-    const results = [await month(patterns)]
-    // Another try where a machine with too much to do was slow.
-    while (results.at(-1)!.ms > 1000 && results.length < 4) results.push(await month(patterns))
-    for (const result of results) expect(result).toMatchObject({ runs, skipped: 0 })
-    expect(results.at(-1)!.ms).toBeLessThan(1000)
+    const { ms, ...result } = await month(patterns)
+    expect(result).toEqual({ runs, skipped: 0 })
+    expect(ms).toBeLessThan(2000)
   })
 
   test('the result is the same each time', async () => {

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { health } from 'framework/plugins'
 import { testClock } from 'framework/testing'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { Examination } from '../../../cli/doctor/examine.ts'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import { freePort } from '../../support/own-server.ts'
@@ -266,7 +266,15 @@ describe('checks of the framework', () => {
       unsubscribe: async () => {},
       ping,
     })
-    createQueue('one', engine(away))
+    // Queues belong to the process: the servers of later files would find this one away.
+    let isAway = true
+    onTestFinished(() => {
+      isAway = false
+    })
+    createQueue(
+      'one',
+      engine(async () => void (isAway && (await away()))),
+    )
     createQueue(
       'two',
       engine(async () => {}),

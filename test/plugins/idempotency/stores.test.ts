@@ -7,6 +7,7 @@ import { memoryLogger } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
+import { withTypeScript } from '../../support/typescript-process.ts'
 import { sendTo } from './plain.ts'
 
 const scope = (req: Request) => req.headers['x-user']
@@ -193,7 +194,7 @@ describe.skipIf(!hasPostgres)('in Postgres', () => {
   test('a process that is killed leaves neither rows nor response, or both', async () => {
     await using server = await serve(() => {})
     const script = fileURLToPath(new URL('./killed.ts', import.meta.url))
-    const child: ChildProcess = spawn(process.execPath, ['--import', 'tsx', script, postgres.url], {
+    const child: ChildProcess = spawn(process.execPath, [...withTypeScript, script, postgres.url], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const exited = new Promise((resolve) => child.once('exit', resolve))

@@ -153,7 +153,7 @@ describe('the same application twice in one process', () => {
     await expect(queue.for(servers[0]).drained()).rejects.toMatchObject({ code: 'QueueIdleError' })
   })
 
-  test('a thousand pairs: no message crosses', async () => {
+  test('a hundred pairs: no message crosses', async () => {
     const { queue, router } = application()
     const servers = new Map<string, object>()
     let [handled, crossed] = [0, 0]
@@ -169,7 +169,7 @@ describe('the same application twice in one process', () => {
       servers.set(name, made)
       return made
     }
-    for (let pair = 0; pair < 1000; pair++) {
+    for (let pair = 0; pair < 100; pair++) {
       const both = [server(`${pair}a`), server(`${pair}b`)]
       await Promise.all(both.map((one) => one.ready()))
       await Promise.all(both.map((one) => one.services.queues.run()))
@@ -177,7 +177,7 @@ describe('the same application twice in one process', () => {
       await Promise.all(both.map((one) => queue.for(one).drained()))
       await Promise.all(both.map((one) => one.close()))
     }
-    expect([handled, crossed]).toEqual([2000, 0])
+    expect([handled, crossed]).toEqual([200, 0])
   })
 })
 

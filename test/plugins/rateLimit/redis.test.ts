@@ -119,7 +119,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
         await ask(server, 1, '192.0.2.9')
         return server.log.length
       }
-      await expect.poll(changes, { timeout: 5_000, interval: 100 }).toBe(2)
+      await expect.poll(changes, { timeout: 20_000, interval: 100 }).toBe(2)
       expect(server.log.map(({ message }) => message)).toEqual([
         'the store of the rate limits fails; until it is back, each process counts on its own, or refuses where onStoreFailure is "refuse"',
         'the store of the rate limits works again',

@@ -42,9 +42,13 @@ export async function builtModules(): Promise<string> {
     [...files, ...entryPoints].filter((file) => file.endsWith('.ts')),
     unfinished,
   )
-  // Where another run has built the same in the meantime, its folder stays.
-  if (existsSync(folder)) rmSync(unfinished, { recursive: true })
-  else renameSync(unfinished, folder)
+  try {
+    renameSync(unfinished, folder)
+  } catch (error) {
+    // Another run has built the same in the meantime.
+    if (!existsSync(folder)) throw error
+    rmSync(unfinished, { recursive: true })
+  }
   return folder
 }
 

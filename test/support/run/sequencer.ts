@@ -1,21 +1,32 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take twenty seconds or more. At the end of a run, each would leave the other core idle. */
+/** Files that take twenty seconds, or ten of processor time. At the end of a run, each would leave the other core idle. */
 const longest = [
-  'test/plugins/queues/portable.test.ts',
-  'test/conformance/portable-queue.test.ts',
+  'test/cli/background.test.ts',
+  'test/cli/doctor-hostile.test.ts',
+  'test/cli/init-projects.test.ts',
+  'test/cli/rehearse.test.ts',
+  'test/cli/serve.test.ts',
+  'test/cli/start.test.ts',
+  'test/docs.test.ts',
   'test/newcomer.test.ts',
+  'test/package.test.ts',
   'test/plugins/queues/kills.test.ts',
   'test/plugins/queues/pgboss-10.test.ts',
-  'test/cli/serve.test.ts',
-  'test/package.test.ts',
-  'test/conformance/wire.test.ts',
+  'test/plugins/queues/portable.test.ts',
+  'test/plugins/queues/process.test.ts',
+  'test/plugins/queues/ui-browser.test.ts',
   'test/site.test.ts',
-  'test/conformance/http.test.ts',
-  'test/cli/doctor-hostile.test.ts',
-  'test/plugins/openapi/browser.test.ts',
+  // In the other lane.
   'docs/examples/examples.test.ts',
+  'docs/examples/workflows/kill.test.ts',
+  'test/conformance/http.test.ts',
+  'test/conformance/portable-queue.test.ts',
   'test/conformance/websocket.test.ts',
+  'test/conformance/wire.test.ts',
+  'test/plugins/openapi/browser.test.ts',
+  'test/plugins/testing/bad-plugins.test.ts',
+  'test/plugins/testing/outages.test.ts',
 ]
 
 /**

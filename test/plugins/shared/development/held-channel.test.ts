@@ -15,7 +15,7 @@ test('a channel that was left is the same for the next subscriber, whatever the 
     heldChannel(name).unsubscribe(nothing)
   }
   let heard = 0
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < 3; i++) {
     const name = `framework:test.${i}`
     leave(name)
     await pause(1)
@@ -32,5 +32,5 @@ test('a channel that was left is the same for the next subscriber, whatever the 
     await pause(5)
     channel(name).publish({})
   }
-  expect(heard).toBe(10)
+  expect(heard).toBe(3)
 })
