@@ -25,6 +25,9 @@ const pages = (folder: string, ...names: string[]) => names.map((name) => `docs/
 const plugins = (tasks: Readonly<Record<string, string>>) =>
   Object.entries(tasks).map(([name, task]) => [`docs/plugins/${name}.md`, `${task} · ${name}`] as const)
 
+const recipes = (names: Readonly<Record<string, string>>) =>
+  Object.entries(names).map(([file, name]) => [`docs/recipes/${file}.md`, name] as const)
+
 /** Every page is listed here once: the build fails if one is missing. */
 export const sidebar: readonly Section[] = [
   { title: 'First steps', kind: 'First steps', pages: firstSteps },
@@ -33,7 +36,36 @@ export const sidebar: readonly Section[] = [
     kind: 'Recipe',
     pages: [
       ['docs/recipes/README.md', 'All recipes'],
-      ...pages('recipes'),
+      ...recipes({
+        'log-in-with-refresh': 'Log in with tokens',
+        oauth: 'Log in with a provider',
+        'better-auth': 'better-auth',
+        'upload-to-s3': 'Upload to S3',
+        tus: 'Resume uploads',
+        websocket: 'Websocket from a browser',
+        'ai-stream': 'Stream an AI answer',
+        'webhook-in': 'Receive a webhook',
+        checkout: 'Place an order once',
+        email: 'Email from a queue',
+        'nightly-job': 'Nightly job',
+        'csv-export': 'Export CSV',
+        cache: 'Cache',
+        'feature-flag': 'Feature flags',
+        'api-versions': 'API versions',
+        'openapi-first': 'OpenAPI first',
+        'admin-page': 'Admin page',
+        drizzle: 'Drizzle',
+        kysely: 'Kysely',
+        prisma: 'Prisma',
+        mysql: 'MySQL',
+        mongodb: 'MongoDB',
+        'change-a-table': 'Change a table',
+        vite: 'Vite',
+        workspace: 'Next.js in a workspace',
+        'github-actions': 'GitHub Actions',
+        kubernetes: 'Kubernetes',
+        'one-binary': 'One executable file',
+      }),
       ['docs/examples/README.md', 'All examples'],
     ],
   },
