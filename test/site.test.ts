@@ -367,6 +367,8 @@ describe.skipIf(!installed)('the site', () => {
           for (const path of paths) {
             const html = await (await fetch(path)).text()
             const main = new DOMParser().parseFromString(html, 'text/html').querySelector('main')
+            for (const image of main!.querySelectorAll('img'))
+              image.src = new URL(image.getAttribute('src')!, new URL(path, location.href)).href
             document.querySelector('main')?.replaceWith(main!)
             const { scrollWidth, clientWidth } = document.documentElement
             if (scrollWidth > clientWidth) found.push(`${path} by ${scrollWidth - clientWidth}`)

@@ -186,7 +186,10 @@ export function renderMarkdown(
             .map(({ tokens, align }, i) => {
               const side = align === null ? '' : ` class="${align}"`
               const column = tag === 'td' ? ` data-column="${names[i]}"` : ''
-              return `<${tag}${side}${column}>${this.parser.parseInline(tokens)}</${tag}>`
+              const inner = this.parser.parseInline(tokens)
+              // A header without words would be announced for each of its cells.
+              const name = inner === '' ? 'td' : tag
+              return `<${name}${side}${column}>${inner}</${name}>`
             })
             .join('')
         const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n')
