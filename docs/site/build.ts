@@ -83,6 +83,7 @@ function article(page: Page): string {
   if (!isHome) return html
   const actions = [
     ['Get started', 'docs/getting-started.md'],
+    ['Recipes', 'docs/recipes/README.md'],
     ['Guides', 'docs/guides/README.md'],
     ['Reference', 'docs/reference/README.md'],
   ].map(([words, to]) => `<a href="${link(to!)}">${words}</a>`)
