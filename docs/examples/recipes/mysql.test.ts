@@ -32,6 +32,10 @@ const database = createServer((connection) => {
     statusFlags: 2,
     characterSet: 8,
     capabilityFlags: 0xffffff & ~0x800,
+    authCallback(_given: unknown, done: (error: null) => void) {
+      done(null)
+      connection.sequenceId = 0
+    },
   })
   connection.on('error', () => {})
   connection.on('query', (sql) => {
