@@ -45,10 +45,13 @@ describe('the examples of the documentation run', () => {
 test('exempt are only those that cannot run here; they are compiled', () => {
   const exempt = blocks.filter((block) => block.noRun !== undefined)
   expect(exempt.map(({ file, noRun }) => `${file} ${noRun}`)).toEqual([
-    'docs/guides/authentication.md needs the package better-auth',
-    'docs/guides/database.md needs the client that Prisma generates',
     'docs/guides/testing.md the other file is src/app.ts of a project',
     'docs/plugins/cron.md it runs until it is stopped',
+    'docs/plugins/graphql.md needs the package dataloader',
+    'docs/recipes/better-auth.md needs the package better-auth',
+    'docs/recipes/mongodb.md needs the package mongodb',
+    'docs/recipes/prisma.md needs the client that Prisma generates',
+    'docs/recipes/tus.md needs the package @tus/server',
   ])
 })
 

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { applicationChecks } from '../cli/doctor/application.ts'
 import { packageChecks } from '../cli/doctor/packages.ts'
 import { repositoryChecks } from '../cli/doctor/repository.ts'
+import { firstSteps } from '../docs/site/first-steps.ts'
 import { statuses } from '../kernel/http/response/statuses.ts'
 import { type CatalogKey, catalog, onByDefault } from '../plugins/catalog.ts'
 import { type Block, docstringBlocks, markdownAnchors, markdownBlocks, markdownLinks } from './support/docs/blocks.ts'
@@ -328,5 +329,29 @@ describe('the readers of the documentation', () => {
       { code: 'EError', status: 500 },
       { code: 'FError', status: 410 },
     ])
+  })
+})
+
+describe('the first steps', () => {
+  const steps = firstSteps.map(([file]) => read(file))
+
+  test('are at most ten pages and 9000 words', () => {
+    const words = steps.map(({ text }) => text.match(/\S+/g)!.length)
+    expect(steps.length).toBeLessThanOrEqual(10)
+    expect(words.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(9000)
+  })
+
+  test.each(
+    steps.map(({ file, text }, i) => [file, text, i] as const),
+  )('%s says which step it is, and leads to the next', (file, text, i) => {
+    expect(text).toContain(`\n\nStep ${i + 1} of ${steps.length}. `)
+    const next = steps[i + 1]?.file
+    const [, target] = /\nNext: \[[^\]]+\]\(([^)]+)\)\n$/.exec(text) ?? []
+    expect(target && normalize(join(dirname(file), target))).toBe(next)
+  })
+
+  test('are all pages of their folder', () => {
+    const written = readFolder('docs/first-steps', '.md').map(({ file }) => file)
+    expect(steps.map(({ file }) => file).sort()).toEqual(['docs/getting-started.md', ...written].sort())
   })
 })

@@ -33,7 +33,8 @@ test('the package under another name builds, and makes projects that know no oth
     bugs: 'https://code.example/acme/web-kit/issues',
   })
   expect(JSON.parse(read('package-lock.json'))).toMatchObject({ name: '@acme/web-kit' })
-  const page = read('README.md') + read('docs/getting-started.md') + read('docs/cli.md')
+  const page =
+    read('README.md') + read('docs/plugins/upload.md') + read('docs/getting-started.md') + read('docs/cli.md')
   expect(page).toContain("import { router, Server } from '@acme/web-kit'")
   expect(page).toContain('npm run web-kit -- generate-controller books')
   expect(page).not.toMatch(/'framework|npm run framework/)

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
 import { promisify } from 'node:util'
@@ -20,6 +21,21 @@ test('what builds the site is installed: npm ci --prefix docs/site', ({ skip }) 
   if (!isContinuousIntegration()) skip(!installed)
   expect(installed).toBe(true)
 })
+
+/** One page of each kind: home, first steps, recipe, guide, reference, plugin, API, table of results, file, folder, unknown. */
+const kinds = [
+  '/',
+  '/docs/first-steps/log-in.html',
+  '/docs/recipes/oauth.html',
+  '/docs/guides/deployment.html',
+  '/docs/reference/routes.html',
+  '/docs/plugins/cors.html',
+  '/docs/api/index.html',
+  '/docs/benchmarks.html',
+  '/docs/examples/first.ts.html',
+  '/docs/examples/recipes/index.html',
+  '/404.html',
+]
 
 // site-clone.long.test.ts types the second one in a clone.
 test('the workflow that publishes the site needs two commands', () => {
@@ -45,7 +61,8 @@ describe.skipIf(!installed)('the site', () => {
     pages = files
       .filter((file) => file.endsWith('.html'))
       .map((file) => ({ file, html: readFileSync(join(out, file), 'utf8') }))
-  })
+    // Half a minute of processor time: a busy machine needs longer than other hooks have.
+  }, 300_000)
   afterAll(() => rmSync(out, { recursive: true, force: true }))
 
   test('has every page of the documentation as a page and as it is', () => {
@@ -56,6 +73,31 @@ describe.skipIf(!installed)('the site', () => {
     const html = texts.map((file) => `docs/${file}`.replace(/README\.md$/, 'index.md').replace(/md$/, 'html'))
     expect(html.filter((file) => !files.includes(file))).toEqual([])
     expect(files).toEqual(expect.arrayContaining(['index.html', '404.html', 'CHANGELOG.html', 'SECURITY.html']))
+  })
+
+  test('says of each page what it is, and shows a picture where a link to it is shared', () => {
+    const place = (file: string) =>
+      /<p class="section">([^<]+)<\/p>/.exec(pages.find((page) => page.file === file)!.html)?.[1]
+    expect(place('docs/getting-started.html')).toBe('First steps')
+    expect(place('docs/recipes/oauth.html')).toBe('Recipe')
+    expect(place('docs/guides/errors.html')).toBe('Guide')
+    expect(place('docs/guides/moving/hono.html')).toBe('Guide · Coming from')
+    expect(place('docs/reference/routes.html')).toBe('Reference')
+    expect(place('docs/plugins/csrf.html')).toBe('Reference · Plugins: protection')
+    const images = pages.map(
+      ({ file, html }) => [file, /property="og:image" content="([^"]+)"/.exec(html)?.[1]] as const,
+    )
+    expect(images.filter(([, image]) => image === undefined)).toEqual([])
+    expect(files).toContain('assets/card.png')
+  })
+
+  test('links the place where a page is edited, once the package has a repository', async () => {
+    const { editAddress } = (await import(new URL('../docs/site/template.ts', import.meta.url).href)) as {
+      editAddress(page: { file: string }, url?: string): string | undefined
+    }
+    const url = 'git+https://code.example/acme/web-kit.git'
+    expect(editAddress({ file: 'docs/cli.md' }, url)).toBe('https://code.example/acme/web-kit/edit/main/docs/cli.md')
+    expect(editAddress({ file: 'docs/api/index.md' }, url)).toBeUndefined()
   })
 
   test('gives each page a title of its own and a description', () => {
@@ -157,10 +199,63 @@ describe.skipIf(!installed)('the site', () => {
       expect(await page.locator('h1').innerText()).toBe('framework')
       await page.getByRole('link', { name: 'Get started' }).click()
       await page.waitForURL('**/docs/getting-started.html')
-      expect(await page.locator('#sidebar [aria-current]').innerText()).toBe('Getting started')
+      expect(await page.locator('#sidebar [aria-current]').innerText()).toBe('1. Getting started')
       await page.locator('a.next').click()
-      await page.waitForURL('**/docs/life-cycle.html')
+      await page.waitForURL('**/docs/first-steps/routes.html')
+      expect(await page.locator('.section').innerText()).toBe('First steps')
+      await page.goto(`${origin}/docs/life-cycle.html`)
       expect(await page.getByRole('img', { name: /^The way of a request/ }).isVisible()).toBe(true)
+    })
+
+    test('a name of the first example shows its type under the pointer', async () => {
+      const page = await open('/')
+      await page
+        .locator('figure.code [data-type]', { hasText: /^shop$/ })
+        .first()
+        .hover()
+      expect(await page.locator('.type').innerText()).toBe('(property) shop: string')
+      await page.getByText('const { book, copies }').first().waitFor({ state: 'attached' })
+      await page.locator('[data-type="const copies: number"]').hover()
+      expect(await page.locator('.type').innerText()).toBe('const copies: number')
+      await page.locator('h1').hover()
+      expect(await page.locator('.type').isVisible()).toBe(false)
+    })
+
+    test('commands are those of the package manager that the reader has chosen, on each page', async () => {
+      const page = await open('/docs/first-steps/log-in.html', { permissions: ['clipboard-read', 'clipboard-write'] })
+      const block = page.locator('figure.commands').first()
+      expect(await block.locator('pre:visible').innerText()).toBe(
+        'npm run framework -- key-generate --type secret --env',
+      )
+      await block.getByRole('button', { name: 'pnpm', exact: true }).click()
+      expect(await block.locator('pre:visible').innerText()).toBe('pnpm framework key-generate --type secret --env')
+      await block.getByRole('button', { name: 'Copy' }).click()
+      await expect
+        .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+        .toBe('pnpm framework key-generate --type secret --env\n')
+      await page.goto(`${origin}/docs/first-steps/database.html`)
+      expect(await page.locator('.commands pre:visible').first().innerText()).toBe('pnpm add node-sqlite3-wasm')
+      await page.getByRole('button', { name: 'deno' }).first().click()
+      expect(await page.locator('.commands pre:visible').allInnerTexts()).toEqual([
+        'deno add npm:node-sqlite3-wasm',
+        'deno task framework migrate',
+      ])
+    })
+
+    test.each(['light', 'dark'] as const)('axe finds nothing wrong on a %s page of each kind', async (colorScheme) => {
+      const page = await open('/', { colorScheme, viewport: { width: 1280, height: 900 } })
+      const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+      for (const path of kinds) {
+        await page.goto(origin + path)
+        await page.evaluate(axe)
+        const found = await page.evaluate(async () => {
+          const { axe } = globalThis as unknown as {
+            axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
+          }
+          return (await axe.run()).violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html).slice(0, 3)])
+        })
+        expect([path, found]).toEqual([path, []])
+      }
     })
 
     test('a long page says where the reader is', async () => {
@@ -272,6 +367,8 @@ describe.skipIf(!installed)('the site', () => {
           for (const path of paths) {
             const html = await (await fetch(path)).text()
             const main = new DOMParser().parseFromString(html, 'text/html').querySelector('main')
+            for (const image of main!.querySelectorAll('img'))
+              image.src = new URL(image.getAttribute('src')!, new URL(path, location.href)).href
             document.querySelector('main')?.replaceWith(main!)
             const { scrollWidth, clientWidth } = document.documentElement
             if (scrollWidth > clientWidth) found.push(`${path} by ${scrollWidth - clientWidth}`)

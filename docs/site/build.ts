@@ -7,6 +7,7 @@ import { codeBlock, escapeHtml, renderMarkdown } from './markdown.ts'
 import { llms, searchIndex } from './readers.ts'
 import { generated, sidebar } from './sidebar.ts'
 import { inOrder, layout, name, root } from './template.ts'
+import { typesOf } from './types.ts'
 
 const { values } = parseArgs({
   options: {
@@ -75,10 +76,14 @@ function article(page: Page): string {
     })
     return `<h1>${escapeHtml(page.title)}</h1>\n<p>The files of <code>${page.file}</code>.</p>\n<ul>${items.join('\n')}</ul>`
   }
-  const html = renderMarkdown(page.reading!.tokens, link, (href, alt) => drawing(page, href, alt))
-  if (page.file !== 'README.md') return html
+  // The first page shows the whole file of its example, and the type of each name in it.
+  const isHome = page.file === 'README.md'
+  const images = (href: string, alt: string) => drawing(page, href, alt)
+  const html = renderMarkdown(page.reading!.tokens, link, images, isHome ? typesOf : undefined)
+  if (!isHome) return html
   const actions = [
     ['Get started', 'docs/getting-started.md'],
+    ['Recipes', 'docs/recipes/README.md'],
     ['Guides', 'docs/guides/README.md'],
     ['Reference', 'docs/reference/README.md'],
   ].map(([words, to]) => `<a href="${link(to!)}">${words}</a>`)
@@ -112,6 +117,7 @@ write('assets/search.json', searchIndex(inOrder(site)))
 for (const [path, text] of Object.entries(llms(name, inOrder(site)))) write(path, text)
 write('assets/site.css', readFileSync(join(import.meta.dirname, 'client/site.css'), 'utf8'))
 write('assets/icon.svg', readFileSync(join(import.meta.dirname, 'client/icon.svg'), 'utf8'))
+copyFileSync(join(import.meta.dirname, 'client/card.png'), join(out, 'assets/card.png'))
 const client = (file: string) => join(import.meta.dirname, 'client', file)
 await build({
   entryPoints: [client('site.ts'), client('theme.ts')],

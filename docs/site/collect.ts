@@ -15,6 +15,7 @@ export interface Page {
   readonly description: string
   /** The section of the sidebar; absent for files and folders. */
   readonly section?: string
+  readonly kind?: Section['kind']
   readonly reading?: Reading
   /** The code of a file. */
   readonly code?: string
@@ -48,21 +49,22 @@ export function collect(
       .filter((file) => !/(^|\/)(node_modules|\.[^/]+)\/|^docs\/site\//.test(file) && !isFolder(file))
       .sort()
 
-  function addPage(file: string, section: string, name?: string) {
+  function addPage(file: string, section: string, name?: string, kind?: Section['kind']) {
     const reading = readMarkdown(read(file))
     const titles = reading.parts.filter(({ level, heading }) => level === 1 && heading !== '')
     const title = titles.length === 1 ? titles[0]!.heading : (name ?? file)
     const to = file.replace(/(^|\/)README\.md$/, '$1index.html').replace(/\.md$/, '.html')
-    pages.set(file, { file, to, title, name: name ?? title, description: describe(reading.tokens), section, reading })
+    const description = describe(reading.tokens)
+    pages.set(file, { file, to, title, name: name ?? title, description, section, reading, ...(kind && { kind }) })
   }
   addPage('README.md', '')
-  for (const { title, pages: files } of sidebar) {
+  for (const { title, kind, pages: files } of sidebar) {
     for (const entry of files) {
       const [file, name] = typeof entry === 'string' ? [entry] : entry
       if (pages.has(file)) problems.push(`${file} is in the sidebar twice`)
       else if (!generated.has(file) && !existsSync(join(root, file)))
         problems.push(`${file} is in the sidebar and does not exist`)
-      else addPage(file, title, name)
+      else addPage(file, title, name, kind)
     }
   }
   for (const file of filesIn('docs')) {

@@ -1,5 +1,7 @@
 import { Lexer, Marked, type Token, type Tokens, walkTokens } from 'marked'
 import { createCssVariablesTheme, createHighlighter } from 'shiki'
+import { commandsOf, type Manager } from './commands.ts'
+import type { Types } from './types.ts'
 
 /** A heading of a page, and the text below it without markup, for the search. */
 export interface Part {
@@ -34,25 +36,49 @@ export const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 /** Writes code with a class for each kind of token: the pages' content security policy refuses inline styles. */
-export function highlight(code: string, language: string): string {
+export function highlight(code: string, language: string, types: Types = new Map()): string {
   if (!languages.includes(language)) return escapeHtml(code)
   const lines = highlighter.codeToTokensBase(code, { lang: language as 'ts', theme })
   return lines
     .map((line) =>
       line
-        .map(({ content, color = '' }) => {
+        .map(({ content, offset, color = '' }) => {
           const kind = /--token-([\w-]+)/.exec(color)?.[1]
-          return kind === undefined ? escapeHtml(content) : `<span class="t-${kind}">${escapeHtml(content)}</span>`
+          const html = withTypes(content, offset, types)
+          return kind === undefined ? html : `<span class="t-${kind}">${html}</span>`
         })
         .join(''),
     )
     .join('\n')
 }
 
+/** Writes code, each of its names with its type, which the page's script shows beside the pointer. */
+function withTypes(code: string, offset: number, types: Types): string {
+  let html = ''
+  let rest = 0
+  for (const { index } of code.matchAll(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu)) {
+    const known = types.get(offset + index)
+    if (known === undefined || index < rest) continue
+    const end = index + known.length
+    html += `${escapeHtml(code.slice(rest, index))}<span data-type="${escapeHtml(known.type)}">${escapeHtml(code.slice(index, end))}</span>`
+    rest = end
+  }
+  return html + escapeHtml(code.slice(rest))
+}
+
 /** Writes a block of code; the page's script adds the copy button, which could do nothing without a script. */
-export function codeBlock(code: string, language: string, caption = ''): string {
+export function codeBlock(code: string, language: string, caption = '', types?: Types): string {
   const head = caption === '' ? '' : `<figcaption>${caption}</figcaption>`
-  return `<figure class="code">${head}<pre><code>${highlight(code, language)}</code></pre></figure>`
+  return `<figure class="code">${head}<pre><code>${highlight(code, language, types)}</code></pre></figure>`
+}
+
+/** Writes the same commands for each package manager; the page's script adds the tabs, and without it those of npm are shown. */
+function commandBlock(commands: Readonly<Record<Manager, string>>): string {
+  const blocks = Object.entries(commands).map(
+    ([manager, code]) =>
+      `<pre data-manager="${manager}"${manager === 'npm' ? '' : ' hidden'}><code>${highlight(code, 'sh')}</code></pre>`,
+  )
+  return `<figure class="code commands">${blocks.join('')}</figure>`
 }
 
 /** Returns the text of tokens as it is read, without markup. */
@@ -120,8 +146,13 @@ export function describe(tokens: readonly Token[], limit = 180): string {
     : `${text.slice(0, limit).replace(/\W+\S*$/, '')} …`
 }
 
-/** Writes the tokens of a page as HTML. `drawing` returns the HTML of an image of ours. */
-export function renderMarkdown(tokens: Token[], link: Link, drawing: (href: string, alt: string) => string): string {
+/** Writes the tokens of a page as HTML. `drawing` returns the HTML of an image of ours, `typesOf` the types of a whole file that is shown. */
+export function renderMarkdown(
+  tokens: Token[],
+  link: Link,
+  drawing: (href: string, alt: string) => string,
+  typesOf?: (file: string) => Types,
+): string {
   const marked = new Marked({
     renderer: {
       heading(token) {
@@ -142,7 +173,10 @@ export function renderMarkdown(tokens: Token[], link: Link, drawing: (href: stri
       code(token) {
         const source = sourceOf(token)
         const caption = source === undefined ? '' : `<a href="${link(`/${source}`)}">${escapeHtml(source)}</a>`
-        return codeBlock(token.text, token.lang?.split(/\s/)[0] ?? '', caption)
+        const commands = token.lang === 'sh' ? commandsOf(token.text) : undefined
+        if (commands !== undefined) return commandBlock(commands)
+        const types = source === undefined ? undefined : typesOf?.(source)
+        return codeBlock(token.text, token.lang?.split(/\s/)[0] ?? '', caption, types)
       },
       // A wide table scrolls on its own, so that the page does not.
       table(token) {
@@ -152,7 +186,10 @@ export function renderMarkdown(tokens: Token[], link: Link, drawing: (href: stri
             .map(({ tokens, align }, i) => {
               const side = align === null ? '' : ` class="${align}"`
               const column = tag === 'td' ? ` data-column="${names[i]}"` : ''
-              return `<${tag}${side}${column}>${this.parser.parseInline(tokens)}</${tag}>`
+              const inner = this.parser.parseInline(tokens)
+              // A header without words would be announced for each of its cells.
+              const name = inner === '' ? 'td' : tag
+              return `<${name}${side}${column}>${inner}</${name}>`
             })
             .join('')
         const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n')

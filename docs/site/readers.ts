@@ -46,7 +46,7 @@ export function llms(name: string, pages: readonly Page[]): Record<string, strin
   const text = (files: readonly Page[], read: (file: string) => string) =>
     files.map(({ file }) => `<!-- ${file} -->\n\n${read(file)}\n`).join('\n')
   const isEssential = ({ file }: Page) =>
-    /^docs\/(getting-started|writing-a-plugin|reference\/(?!context|failures|hooks|kernel|option-checks|runtimes|tracing|typescript)[a-z]+)\.md$/.test(
+    /^docs\/(getting-started|first-steps\/[a-z-]+|reference\/(?!context|failures|hooks|kernel|option-checks|runtimes|tracing|typescript)[a-z]+)\.md$/.test(
       file,
     )
   const plugins = pages.filter(({ file }) => file.startsWith('docs/plugins/'))

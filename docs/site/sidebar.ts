@@ -1,3 +1,4 @@
+import { firstSteps } from './first-steps.ts'
 import { referencePages } from './reference/pages.mjs'
 
 let made: { readonly file: string; readonly title: string; readonly text: string }[] | undefined
@@ -12,6 +13,8 @@ export const generated = (): ReadonlyMap<string, string> => new Map(api().map(({
 /** A part of the sidebar: its pages in the order in which they should be read, as paths from the project's folder. */
 export interface Section {
   readonly title: string
+  /** What its pages are, which each of them says. */
+  readonly kind: 'First steps' | 'Recipe' | 'Guide' | 'Reference' | 'Project'
   /** A page, or a page with a name that is shorter than its heading. */
   readonly pages: readonly (string | readonly [page: string, name: string])[]
 }
@@ -22,21 +25,57 @@ const pages = (folder: string, ...names: string[]) => names.map((name) => `docs/
 const plugins = (tasks: Readonly<Record<string, string>>) =>
   Object.entries(tasks).map(([name, task]) => [`docs/plugins/${name}.md`, `${task} · ${name}`] as const)
 
+const recipes = (names: Readonly<Record<string, string>>) =>
+  Object.entries(names).map(([file, name]) => [`docs/recipes/${file}.md`, name] as const)
+
 /** Every page is listed here once: the build fails if one is missing. */
 export const sidebar: readonly Section[] = [
+  { title: 'First steps', kind: 'First steps', pages: firstSteps },
   {
-    title: 'Start',
+    title: 'Recipes',
+    kind: 'Recipe',
     pages: [
-      'docs/getting-started.md',
-      ['docs/life-cycle.md', 'Life cycle'],
-      'docs/writing-a-plugin.md',
-      'docs/examples/README.md',
+      ['docs/recipes/README.md', 'All recipes'],
+      ...recipes({
+        'log-in-with-refresh': 'Log in with tokens',
+        oauth: 'Log in with a provider',
+        'better-auth': 'better-auth',
+        'upload-to-s3': 'Upload to S3',
+        tus: 'Resume uploads',
+        websocket: 'Websocket from a browser',
+        'ai-stream': 'Stream an AI answer',
+        'webhook-in': 'Receive a webhook',
+        checkout: 'Place an order once',
+        email: 'Email from a queue',
+        'nightly-job': 'Nightly job',
+        'csv-export': 'Export CSV',
+        cache: 'Cache',
+        'feature-flag': 'Feature flags',
+        'api-versions': 'API versions',
+        'openapi-first': 'OpenAPI first',
+        'admin-page': 'Admin page',
+        drizzle: 'Drizzle',
+        kysely: 'Kysely',
+        prisma: 'Prisma',
+        mysql: 'MySQL',
+        mongodb: 'MongoDB',
+        'change-a-table': 'Migrations without downtime',
+        vite: 'Vite',
+        workspace: 'Next.js in a workspace',
+        'github-actions': 'GitHub Actions',
+        kubernetes: 'Kubernetes',
+        'one-binary': 'One executable file',
+      }),
+      ['docs/examples/README.md', 'All examples'],
     ],
   },
   {
     title: 'Guides',
+    kind: 'Guide',
     pages: [
       ['docs/guides/README.md', 'All guides'],
+      ['docs/life-cycle.md', 'Life cycle'],
+      'docs/writing-a-plugin.md',
       'docs/guides/testing.md',
       ['docs/guides/errors.md', 'Errors, error pages'],
       'docs/guides/authentication.md',
@@ -52,6 +91,7 @@ export const sidebar: readonly Section[] = [
   },
   {
     title: 'Coming from',
+    kind: 'Guide',
     pages: [
       ['docs/guides/moving.md', 'Another framework'],
       ...(['Express', 'Fastify', 'NestJS', 'Hono', 'AdonisJS'] as const).map(
@@ -61,6 +101,7 @@ export const sidebar: readonly Section[] = [
   },
   {
     title: 'Reference',
+    kind: 'Reference',
     pages: [
       ['docs/reference/README.md', 'All topics'],
       ['docs/reference/server.md', 'Server, HTTPS'],
@@ -75,6 +116,7 @@ export const sidebar: readonly Section[] = [
   },
   {
     title: 'Plugins: requests, responses',
+    kind: 'Reference',
     pages: plugins({
       validation: 'Validate input, JSON Schema, Zod',
       responses: 'Describe responses',
@@ -87,30 +129,32 @@ export const sidebar: readonly Section[] = [
       static: 'Static files, SPA, frontend',
       compression: 'Compress responses',
       cache: 'Cache responses and data',
-      requestContext: 'Context of a request',
-      methodOverride: 'Methods for HTML forms',
+      requestContext: 'Request context',
+      methodOverride: 'Method override',
       contract: 'Typed calls without generated code',
       controllers: 'Controllers, decorators',
     }),
   },
   {
     title: 'Plugins: protection',
+    kind: 'Reference',
     pages: plugins({
-      auth: 'Who is calling: tokens, keys, log-ins',
+      auth: 'Authentication, hash passwords',
       policy: 'Permissions, roles',
-      csrf: 'Forged requests of other pages',
-      cors: 'Requests from other origins',
+      csrf: 'Prevent CSRF',
+      cors: 'Cross-origin requests',
       helmet: 'Security headers',
-      rateLimit: 'Limit the rate of requests',
+      rateLimit: 'Rate limiting',
       webhooks: 'Verify and send webhooks',
-      idempotency: 'Carry a request out once',
-      overload: 'Refuse when overloaded',
-      timeout: 'Time limit of a request',
-      trustProxy: 'Behind a proxy',
+      idempotency: 'Idempotency keys',
+      overload: 'Shed load',
+      timeout: 'Request timeouts',
+      trustProxy: 'Trust a reverse proxy',
     }),
   },
   {
     title: 'Plugins: messages, data',
+    kind: 'Reference',
     pages: plugins({
       websocket: 'Websockets',
       channels: 'Rooms, chat, broadcast',
@@ -121,11 +165,12 @@ export const sidebar: readonly Section[] = [
       mailer: 'Send email',
       storage: 'Store files, S3',
       database: 'Databases, transactions',
-      locks: 'Locks across processes',
+      locks: 'Distributed locks',
     }),
   },
   {
     title: 'Plugins: operation',
+    kind: 'Reference',
     pages: plugins({
       env: 'Environment variables, secrets',
       log: 'Structured logs',
@@ -140,6 +185,7 @@ export const sidebar: readonly Section[] = [
   },
   {
     title: 'Command line',
+    kind: 'Reference',
     pages: [
       ['docs/cli.md', 'All commands'],
       'docs/cli/scaffolds.md',
@@ -151,6 +197,7 @@ export const sidebar: readonly Section[] = [
   },
   {
     title: 'API',
+    kind: 'Reference',
     get pages() {
       return api().map(
         ({ file, title }) => [file, title.replace(/^Plugin /, '').replace(/^API$/, 'All names')] as const,
@@ -159,6 +206,7 @@ export const sidebar: readonly Section[] = [
   },
   {
     title: 'Project',
+    kind: 'Project',
     pages: [
       'docs/versions.md',
       'docs/design.md',

@@ -5,11 +5,19 @@ import { escapeHtml } from './markdown.ts'
 import { sidebar } from './sidebar.ts'
 
 export const root = join(import.meta.dirname, '../..')
-const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+const { name, version, repository, homepage } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string
   version: string
+  repository?: { url: string }
+  homepage?: string
 }
 export { name }
+
+/** Returns where a page is edited, once the package has a repository. Pages that are made from the sources have no file. */
+export function editAddress({ file }: Pick<Page, 'file'>, url = repository?.url): string | undefined {
+  if (url === undefined || file.startsWith('docs/api/')) return undefined
+  return `${url.replace(/^git\+|\.git$/g, '')}/edit/main/${file}`
+}
 
 /** Allows nothing but the site's own files, whatever a page says. */
 const policy =
@@ -72,11 +80,19 @@ function neighbours(page: Page, site: Site): string {
   return `<nav class="neighbours" aria-label="Pages before and after">${link(order[at - 1], 'prev', 'Previous')}${link(order[at + 1], 'next', 'Next')}</nav>`
 }
 
+/** Programs that show links want the whole address of the image: that of the site, where the package names it. */
+const image = homepage === undefined || homepage.endsWith('#readme') ? undefined : new URL('assets/card.png', homepage)
+
+/** Returns what kind of page this is, and where in the sidebar. */
+const placeOf = ({ kind, section }: Page) =>
+  kind === undefined || section === kind || section === `${kind}s` ? (kind ?? section) : `${kind} · ${section}`
+
 /** Writes the whole HTML of a page. `up` leads to the root of the site: `../` for a page in a folder. */
 export function layout(page: Page, main: string, site: Site, up: string): string {
   const asMarkdown = page.reading && relative(page.to, page.file)
   const start = relative(page.to, 'docs/getting-started.html')
-  const section = page.section ?? posixFolder(page)
+  const section = page.section === undefined ? posixFolder(page) : placeOf(page)
+  const edit = editAddress(page)
   const kind = isHome(page) ? 'home' : page.reading ? 'text' : 'source'
   return `<!doctype html>
 <html lang="en" data-root="${up}">
@@ -87,8 +103,13 @@ export function layout(page: Page, main: string, site: Site, up: string): string
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(titleOf(page))}</title>
 <meta name="description" content="${escapeHtml(page.description)}">
+<meta property="og:type" content="website">
+<meta property="og:site_name" content="${escapeHtml(name)}">
 <meta property="og:title" content="${escapeHtml(page.title)}">
 <meta property="og:description" content="${escapeHtml(page.description)}">
+<meta property="og:image" content="${image ?? `${up}assets/card.png`}">
+<meta property="og:image:alt" content="One server: HTTP, queues, scheduled jobs and emails, in TypeScript on Node.js, Bun and Deno">
+<meta name="twitter:card" content="summary_large_image">
 <link rel="icon" type="image/svg+xml" href="${up}assets/icon.svg">
 <link rel="stylesheet" href="${up}assets/site.css">
 <script src="${up}assets/theme.js"></script>
@@ -101,7 +122,7 @@ ${asMarkdown ? `<link rel="alternate" type="text/markdown" href="${asMarkdown}">
 <button class="menu" type="button" aria-expanded="false" aria-controls="sidebar" aria-label="Menu">${icons.menu}</button>
 <a class="brand" href="${up}index.html"><img src="${up}assets/icon.svg" alt="" width="24" height="24">${escapeHtml(name)}<small>${version}</small></a>
 <button class="search" type="button" aria-label="Search" aria-keyshortcuts="/ Control+K">${icons.search}<span>Search</span><kbd>/</kbd></button>
-<nav class="top" aria-label="Parts"><a href="${start}">Start</a><a href="${up}docs/guides/index.html">Guides</a><a href="${up}docs/reference/index.html">Reference</a><a href="${up}index.html#plugins">Plugins</a></nav>
+<nav class="top" aria-label="Parts"><a href="${start}">First steps</a><a href="${up}docs/recipes/index.html">Recipes</a><a href="${up}docs/guides/index.html">Guides</a><a href="${up}docs/reference/index.html">Reference</a><a href="${up}index.html#plugins">Plugins</a></nav>
 <button class="theme" type="button" aria-label="Light or dark">${icons.theme}</button>
 </header>
 <div class="frame">
@@ -109,7 +130,7 @@ ${asMarkdown ? `<link rel="alternate" type="text/markdown" href="${asMarkdown}">
 <main id="main" tabindex="-1">
 ${section && !isHome(page) ? `<p class="section">${escapeHtml(section)}</p>` : ''}
 ${page.reading ? contents(page) : ''}
-${asMarkdown && !isHome(page) ? `<p class="page-actions" data-markdown="${asMarkdown}"><a href="${asMarkdown}">Markdown</a></p>` : ''}
+${asMarkdown && !isHome(page) ? `<p class="page-actions" data-markdown="${asMarkdown}"><a href="${asMarkdown}">Markdown</a>${edit === undefined ? '' : `<a href="${edit}" rel="noreferrer">Edit this page</a>`}</p>` : ''}
 <article>
 ${main}
 </article>

@@ -21,7 +21,10 @@ import { freePort } from './own-server.ts'
 import { buildIfMissing, root } from './package/tarball.ts'
 
 // The steps of a newcomer, in the words of the documentation: every line that is typed here is in it.
-const pages = ['README.md', 'docs/getting-started.md'].map((page) => readFileSync(join(root, page), 'utf8')).join('\n')
+const steps = readdirSync(join(root, 'docs/first-steps')).map((page) => `docs/first-steps/${page}`)
+const pages = ['README.md', 'docs/getting-started.md', ...steps]
+  .map((page) => readFileSync(join(root, page), 'utf8'))
+  .join('\n')
 const says = (line: string) => expect(pages, `no page says ${line}`).toContain(line)
 
 export interface Manager {

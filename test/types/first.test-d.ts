@@ -2,7 +2,7 @@ import { RouteCollection } from 'framework'
 import { z } from 'zod'
 import type { Equal, Expect } from './expect.ts'
 
-// What the comments in docs/examples/first.ts say.
+// The types that the first page shows for docs/examples/first.ts.
 const Order = z.object({ book: z.string(), copies: z.number().int().min(1).default(1) })
 
 new RouteCollection().post('/shops/:shop/orders', { body: Order }, (req) => {

@@ -30,6 +30,18 @@ describe('in process', () => {
     }
   })
 
+  test('a browser gets the front page as a page with the same links', async () => {
+    const page = await server.inject.get('/', { headers: { accept: 'text/html,*/*;q=0.8' } })
+    page
+      .assertStatus(200)
+      .assertHeader('content-type', 'text/html; charset=utf-8')
+      .assertHeader('vary', /accept/)
+    const links = [...page.text().matchAll(/<li><a href="([^"]+)"/g)].map(([, path]) => path)
+    expect(links).toEqual(['/docs', '/queues', '/crons', '/health/ready', '/app/', '/graphql'])
+    const json = await server.inject.get('/', { headers: { accept: 'application/json' } })
+    expect(Object.values(json.body<Record<string, string>>())).toEqual(expect.arrayContaining(links))
+  })
+
   test('books are listed, by author too', async () => {
     const all = await server.inject.get('/books')
     all.assertStatus(200).assertHeader('content-type', 'application/json; charset=utf-8')
@@ -249,13 +261,17 @@ describe('as a process, started as npm start does', () => {
     await expect.poll(program.output).toContain('Ctrl-C stops it.')
     const links = program.output().match(/http:\S+/g)!
     expect(links.slice(0, 2)).toEqual([program.url, expect.stringContaining(`${program.url}/_inspector?token=`)])
-    const pages = ['/app/', '/docs', '/graphql', '/crons', '/_inspector#/panel/queues.0'].map(
-      (path) => program.url + path,
-    )
+    const pages = ['/', '/app/', '/docs', '/graphql', '/queues', '/crons'].map((path) => program.url + path)
     expect(links).toEqual(expect.arrayContaining(pages))
     expect(program.output()).toContain(`curl ${program.url}/books\n`)
     // Another version would have loaded its own copy of the framework, from the sources.
     expect(program.output()).not.toMatch(/Warning|did not start|no server of/)
+  })
+
+  test('the first page of a browser links the inspector', async () => {
+    const page = await (await fetch(program.url, { headers: { accept: 'text/html' } })).text()
+    expect(page).toContain('<a href="/_inspector">')
+    expect(page).toContain(`${program.url}/loans`)
   })
 
   test('the inspector has a panel of the queues, and the log is for people', async () => {

@@ -16,12 +16,12 @@ function welcome({ url, plugins }: ReturnType<typeof makeServer>): string {
   const json = `-H 'content-type: application/json'`
   const ada = `-H 'authorization: Bearer ada'`
   const pages = [
+    [`${url}/`, 'begin here: links to all of these'],
     [`${url}/app/`, 'the shelf, live: open it twice'],
     [`${url}/docs`, "the API, where you can try each route; a librarian's token is ada"],
     [`${url}/graphql`, 'GraphiQL'],
-    has('cron') && [`${url}/crons`, 'the scheduled jobs; the user name and the password are both ada'],
-    // `framework serve` adds the inspector, and prints the address with the token.
-    has('inspector') && [`${url}/_inspector#/panel/queues.0`, 'the queues, after you have opened the inspector'],
+    [`${url}/queues`, 'the queues; the user name and the password are both ada'],
+    has('cron') && [`${url}/crons`, 'the scheduled jobs; the same name and password'],
   ].filter((page) => page !== false)
   const width = Math.max(...pages.map(([address = '']) => address.length))
   return `

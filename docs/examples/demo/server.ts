@@ -78,7 +78,7 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
         ui: { path: '/crons', middlewares: [librariansOnly] },
         ...(postgres !== undefined && { lock: { postgres } }),
       },
-      queues: { run: true },
+      queues: { run: true, ui: { path: '/queues', middlewares: [librariansOnly] } },
       mqtt: { connect: env.get('MQTT_HOST') === undefined ? { provider: 'memory' } : {}, subscribe: [] },
       mailer: {
         providers: {

@@ -11,11 +11,6 @@ test('a film without a title is refused', async () => {
   res.assertStatus(422)
 })
 
-test('a director who is missing is a 404 with a code', async () => {
-  const res = await server.inject.get('/directors/5')
-  res.assertStatus(404).assertBodyDeepEqual({ code: 'DIRECTOR_NOT_FOUND', message: 'There is no director 5' })
-})
-
 test('the greeting is a variable', async () => {
   const res = await server.inject.get('/greeting')
   res.assertStatus(200).assertBodyDeepEqual({ greeting: 'hello' })

@@ -1,7 +1,6 @@
 import { router, Server } from 'framework'
 import { env } from './env.ts'
 import './films.ts'
-import './directors.ts'
 
 router.get('/greeting', () => ({ greeting: env.get('GREETING') }))
 

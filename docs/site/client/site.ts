@@ -33,9 +33,61 @@ function addCopyButtons() {
   // A browser gives a page access to the clipboard only over https and on loopback.
   if (navigator.clipboard === undefined) return
   for (const figure of all('figure.code'))
-    figure.append(copyButton('Copy', () => `${figure.querySelector('code')?.textContent ?? ''}\n`))
-  for (const link of all<HTMLAnchorElement>('.page-actions a'))
+    figure.append(copyButton('Copy', () => `${figure.querySelector('pre:not([hidden]) code')?.textContent ?? ''}\n`))
+  for (const link of all<HTMLAnchorElement>('.page-actions a:first-child'))
     link.after(copyButton('Copy page', async () => (await fetch(link.href)).text()))
+}
+
+/** Adds a button for each package manager; the choice holds for all pages. */
+function addManagers() {
+  const choose = (manager: string) => {
+    localStorage.setItem('manager', manager)
+    show()
+  }
+  const show = () => {
+    const chosen = localStorage.getItem('manager') ?? 'npm'
+    for (const block of all('.commands pre')) block.hidden = block.dataset.manager !== chosen
+    for (const button of all('.managers button'))
+      button.setAttribute('aria-pressed', String(button.textContent === chosen))
+  }
+  for (const figure of all('.commands')) {
+    const group = document.createElement('div')
+    group.className = 'managers'
+    group.role = 'group'
+    group.ariaLabel = 'Package manager'
+    for (const { dataset } of figure.querySelectorAll('pre')) {
+      const button = document.createElement('button')
+      button.type = 'button'
+      button.textContent = dataset.manager ?? ''
+      button.addEventListener('click', () => choose(button.textContent ?? ''))
+      group.append(button)
+    }
+    figure.prepend(group)
+  }
+  show()
+}
+
+/** Shows the type of the name under the pointer. */
+function showTypes() {
+  const note = document.createElement('div')
+  note.className = 'type'
+  note.hidden = true
+  // For people who point: a screen reader has the comments of the code.
+  note.ariaHidden = 'true'
+  document.body.append(note)
+  addEventListener('pointerover', ({ target }) => {
+    const name = target instanceof Element ? target.closest<HTMLElement>('[data-type]') : null
+    note.hidden = name === null
+    if (name === null) return
+    note.textContent = name.dataset.type ?? ''
+    const { left, bottom } = name.getBoundingClientRect()
+    note.style.left = `${Math.max(8, Math.min(left, innerWidth - note.offsetWidth - 8))}px`
+    note.style.top = `${bottom + 4}px`
+  })
+  const hide = () => {
+    note.hidden = true
+  }
+  addEventListener('scroll', hide, { passive: true })
 }
 
 /** Marks the part in “On this page” that is being read. */
@@ -110,7 +162,9 @@ addEventListener('keydown', (event) => {
   event.preventDefault()
   void search()
 })
+addManagers()
 addCopyButtons()
+if (document.querySelector('[data-type]') !== null) showTypes()
 reachWideParts()
 followReading()
 makeMenu()

@@ -34,26 +34,9 @@ declare module 'framework' {
 
 /**
  * The part of packages that pages use and this project does not install: each brings many others, and Prisma generates its client.
- * The names and types are those of drizzle-orm 0.45, better-auth 1.7 and Prisma 7.
+ * docs-peers.long.test.ts compiles the same blocks with the packages themselves.
  */
-const packages = `declare module 'drizzle-orm' {
-  export function sql(parts: TemplateStringsArray, ...values: unknown[]): { readonly sql: true }
-}
-declare module 'drizzle-orm/pg-core' {
-  interface Column<Value> { primaryKey(): this; notNull(): this; generatedAlwaysAsIdentity(): this; readonly value?: Value }
-  export function integer(): Column<number>
-  export function text(): Column<string>
-  export function pgTable<Columns extends object>(name: string, columns: Columns): { readonly columns: Columns }
-}
-declare module 'drizzle-orm/node-postgres' {
-  import type { Pool, PoolClient } from 'pg'
-  export function drizzle<Client extends Pool | PoolClient>(config: { client: Client }): {
-    readonly $client: Client
-    execute(query: { readonly sql: true }): Promise<unknown>
-    insert(table: object): { values(row: object): Promise<unknown> }
-  }
-}
-declare module 'better-auth' {
+const packages = `declare module 'better-auth' {
   import type { Pool } from 'pg'
   export function betterAuth(options: { baseURL: string; database: Pool; emailAndPassword: { enabled: boolean } }): {
     handler(request: Request): Promise<Response>
@@ -61,7 +44,39 @@ declare module 'better-auth' {
   }
 }
 declare module '@prisma/adapter-pg' {
-  export class PrismaPg { constructor(config: { connectionString: string }) }
+  import type { Pool } from 'pg'
+  export class PrismaPg { constructor(pool: Pool) }
+}
+declare module 'dataloader' {
+  export default class DataLoader<Key, Value> {
+    constructor(load: (keys: readonly Key[]) => PromiseLike<ArrayLike<Value | Error>>)
+    load(key: Key): Promise<Value>
+  }
+}
+declare module 'mongodb' {
+  export interface ClientSession { withTransaction<T>(work: () => Promise<T>): Promise<T> }
+  export interface Collection<Row> {
+    updateOne(filter: object, update: object, options?: { session: ClientSession }): Promise<{ modifiedCount: number }>
+    insertOne(row: Omit<Row, '_id'>, options?: { session: ClientSession }): Promise<unknown>
+  }
+  export interface Db { command(command: object): Promise<object>; collection<Row>(name: string): Collection<Row> }
+  export class MongoClient {
+    constructor(url: string, options: { [name: string]: number })
+    connect(): Promise<this>
+    close(): Promise<void>
+    db(): Db
+    withSession<T>(work: (session: ClientSession) => Promise<T>): Promise<T>
+  }
+}
+declare module '@tus/file-store' {
+  export class FileStore { constructor(options: { directory: string; expirationPeriodInMilliseconds?: number }) }
+}
+declare module '@tus/server' {
+  import type { FileStore } from '@tus/file-store'
+  export class Server {
+    constructor(options: { path: string; datastore: FileStore; maxSize?: number; relativeLocation?: boolean })
+    handleWeb(request: Request): Promise<Response>
+  }
 }
 `
 const generated = `import type { PrismaPg } from '@prisma/adapter-pg'

@@ -11,10 +11,6 @@ const pair = generateKeyPairSync('ed25519', {
 /** The assumptions of pages, by page. */
 export const surroundings: Readonly<Record<string, Partial<Surroundings>>> = {
   'docs/cli.md': { env: { APP_PRIVATE_KEY: pair.privateKey, APP_PUBLIC_KEY: pair.publicKey } },
-  'docs/getting-started.md': {
-    files: { 'env.ts': 'export const env = { get: (name: string) => process.env[name] }\n' },
-    env: { APP_SECRET: 'a-secret-of-32-characters-or-more', GREETING: 'hi' },
-  },
   'docs/guides/faq.md': { files: { 'public/index.html': '<p>app</p>' } },
   'docs/plugins/controllers.md': {
     files: {
