@@ -1,4 +1,7 @@
 import type { Explanation, Kernel } from '../../kernel/index.ts'
+import { framesOf } from '../shared/terminal/error-lines.ts'
+import { editorAddress, placesOf, placeText } from '../shared/terminal/stack.ts'
+import { isObject } from '../shared/values/json.ts'
 import { safely } from '../shared/values/safely.ts'
 import type { Activity } from './activities.ts'
 import { type CapturedBody, decoded } from './bodies.ts'
@@ -20,7 +23,7 @@ export async function detailsOf(server: Kernel, recorder: Recorder, activity: Ac
     ...summaryOf(activity),
     data: activity.data,
     view: activity.view,
-    error: activity.error,
+    error: withPlaces(activity.error),
     ...(kept !== undefined && { http: await httpOf(server, recorder, kept) }),
     replays: recorder.activities
       .list('request')!
@@ -34,6 +37,15 @@ export async function detailsOf(server: Kernel, recorder: Recorder, activity: Ac
       error: one.id === activity.id ? undefined : messageOf(one.error),
     })),
   }
+}
+
+/** An error with the places in the application: the page folds the frames of packages, of the runtime and of the framework. */
+function withPlaces(error: unknown): unknown {
+  if (!isObject(error)) return error
+  const { type: name, message, stack, cause } = error as { readonly [member: string]: string }
+  const places = placesOf(framesOf({ name: String(name), message: String(message), stack: String(stack) }))
+  const links = places.map((place) => ({ text: placeText(place), name: place.name, href: editorAddress(place) }))
+  return { ...error, places: links, ...(cause !== undefined && { cause: withPlaces(cause) }) }
 }
 
 const messageOf = (error: unknown) => (error as { message?: unknown } | undefined)?.message

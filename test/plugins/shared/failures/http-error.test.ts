@@ -97,13 +97,16 @@ describe('an HttpError that is thrown', () => {
     expect(about(severe.log)).toMatchObject([{ level: 'error' }])
   })
 
-  test('has stack and cause where they are exposed', async () => {
+  test('has its cause where it is exposed, and from 500 on the stack', async () => {
     const { server } = throwing(new HttpError(404, { cause: new Error('why') }), { exposeErrorDetails: true })
-    expect((await server.inject.get('/')).body()).toMatchObject({
+    expect((await server.inject.get('/')).body()).toEqual({
       code: 'NotFoundError',
-      stack: expect.stringContaining('http-error.test.ts'),
-      cause: { message: 'why' },
+      message: 'Not Found',
+      cause: { name: 'Error', message: 'why' },
     })
+    const severe = throwing(new HttpError(503, { cause: new Error('why') }), { exposeErrorDetails: true })
+    const stack = expect.stringContaining('http-error.test.ts')
+    expect((await severe.server.inject.get('/')).body()).toMatchObject({ stack, cause: { message: 'why', stack } })
   })
 
   test('is one from another copy of the package', async () => {
