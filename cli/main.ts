@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { nearest } from '../kernel/support/nearest.ts'
 import type { CommandDefinition } from '../plugins/shared/development/command-definition.ts'
+import { explanation, thrownOf } from '../plugins/shared/terminal/error-lines.ts'
 import { CommandFailure, quoted, wrongUsage } from './failure.ts'
 import { printCommands, printHelp } from './help.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
@@ -23,6 +24,8 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
   } catch (error) {
     output.fail(messageOf(error, streams.env))
     code = error instanceof CommandFailure ? error.exitCode : 1
+    const page = code === 2 ? undefined : explanation(thrownOf(error))
+    if (page !== undefined) output.note(page)
   }
   const lost = await output.flushed()
   if (lost === undefined) return code
@@ -108,6 +111,7 @@ export const load: Readonly<Record<OwnName, () => Promise<OwnCommandBody>>> = {
   build: async () => (await import('./commands/build.ts')).build,
   routes: async () => (await import('./commands/routes.ts')).routes,
   explain: async () => (await import('./commands/explain.ts')).explain,
+  docs: async () => (await import('./commands/docs.ts')).docs,
   migrate: async () => (await import('./commands/migrate.ts')).migrate,
   plugins: async () => (await import('./commands/plugins.ts')).plugins,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,

@@ -9,6 +9,7 @@ const descriptions = {
   explain: 'Shows the steps of a request',
   plugins: 'Shows the tree of plugins, with the time that each takes',
   doctor: 'Says what is wrong or unwise, and what to do about it',
+  docs: 'Explains the code of an error or of a finding',
   migrate: 'Brings the tables of the databases up to date',
   'cron-start': 'Runs the scheduled jobs, without HTTP',
   'queue-start': 'Runs the workers of the queues, without HTTP',

@@ -178,12 +178,12 @@ describe('plugins', () => {
       code: 1,
       stdout: '',
       stderr:
-        'imported\nbooted\nPLUGIN_SETUP: the plugin "audit" failed in setup: connect ECONNREFUSED 127.0.0.1:5432\n',
+        'imported\nbooted\nthe plugin "audit" failed in setup: connect ECONNREFUSED 127.0.0.1:5432\nExplained by: npm run framework -- docs PluginSetupError\n',
     })
   })
 
   test('a close that fails is reported, and is not a success', async () => {
-    const failed = 'CLOSE_HOOK: the close hook of the plugin "audit" failed: not flushed\n'
+    const failed = 'the close hook of the plugin "audit" failed: not flushed\n'
     const after = await runWith({ NO_CLOSE: '1' }, 'plugins')
     expect([after.code, after.stderr]).toEqual([1, `imported\nbooted\nclosed\nclosing the server failed: ${failed}`])
     expect(after.stdout).toContain('audit')

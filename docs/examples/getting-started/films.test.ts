@@ -13,7 +13,7 @@ test('a film without a title is refused', async () => {
 
 test('a director who is missing is a 404 with a code', async () => {
   const res = await server.inject.get('/directors/5')
-  res.assertStatus(404).assertBodyDeepEqual({ code: 'DIRECTOR_NOT_FOUND', message: 'There is no director 5' })
+  res.assertStatus(404).assertBodyDeepEqual({ code: 'DirectorNotFoundError', message: 'There is no director 5' })
 })
 
 test('the greeting is a variable', async () => {

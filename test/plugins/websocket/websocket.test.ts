@@ -216,9 +216,9 @@ describe('typed messages', () => {
     await server.inject.ws('/sum')
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect(failures).toEqual([
-      'OUTGOING_MESSAGE: "sum" was not sent: the value: must be number',
-      'OUTGOING_MESSAGE: a message was not sent: its type "total" is not one of sum',
-      'OUTGOING_MESSAGE: a message was not sent: its type, which is not a string, is not one of sum',
+      '"sum" was not sent: the value: must be number',
+      'a message was not sent: its type "total" is not one of sum',
+      'a message was not sent: its type, which is not a string, is not one of sum',
     ])
   })
 })
