@@ -3,11 +3,11 @@ import { nearest } from '../kernel/support/nearest.ts'
 import type { CommandDefinition } from '../plugins/shared/development/command-definition.ts'
 import { explanation, thrownOf } from '../plugins/shared/terminal/error-lines.ts'
 import { CommandFailure, quoted, wrongUsage } from './failure.ts'
-import { printCommands, printHelp } from './help.ts'
+import { examples, printCommands, printHelp } from './help.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
 import { manifest, programName } from './package.ts'
 import { enterProject } from './project/project.ts'
-import { groupOf, type OwnName, ownCommands } from './registry.ts'
+import { groupOf, type OwnName, ownCommands, ownGroups } from './registry.ts'
 import type { OwnCommandBody } from './run/own-command.ts'
 import { sendLogsTo } from './run/standard-output.ts'
 
@@ -42,7 +42,7 @@ async function dispatch(argv: readonly string[], output: Output): Promise<number
   if (['', '-h', '--help', 'help'].includes(name)) {
     // Some people type `framework help serve`.
     if (name === 'help' && rest[0] !== undefined) return dispatch([...rest, '--help'], output)
-    printCommands(output)
+    printCommands(output, ownGroups, examples)
     return name === '' ? 2 : 0
   }
   if (name.startsWith('-')) {
@@ -55,7 +55,7 @@ async function dispatch(argv: readonly string[], output: Output): Promise<number
   const [second, ...others] = rest
   if (second !== undefined && !['-h', '--help'].includes(second))
     return run(memberOf(group, name, second), others, output)
-  printCommands(output, [], group)
+  printCommands(output, [{ heading: '', commands: group }])
   return second === undefined ? 2 : 0
 }
 

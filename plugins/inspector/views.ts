@@ -1,6 +1,7 @@
 import type { Explanation, Kernel } from '../../kernel/index.ts'
 import { framesOf } from '../shared/terminal/error-lines.ts'
 import { editorAddress, placesOf, placeText } from '../shared/terminal/stack.ts'
+import { methodOf } from '../shared/terminal/tree.ts'
 import { isObject } from '../shared/values/json.ts'
 import { safely } from '../shared/values/safely.ts'
 import type { Activity } from './activities.ts'
@@ -102,11 +103,11 @@ export function registeredOf(server: Kernel): object {
   const { listing } = server
   return {
     plugins: server.plugins,
-    routes: listing.routes.slice(0, 2_000).map(({ record: { method, path }, plugin }) => ({
-      method,
-      path,
+    routes: listing.routes.slice(0, 2_000).map(({ record, plugin }) => ({
+      method: methodOf(record),
+      path: record.path,
       plugin,
-      steps: stepsOf(server, method, path),
+      steps: stepsOf(server, record.method, record.path),
     })),
   }
 }

@@ -18,6 +18,15 @@ function started(define: (routes: RouteCollection) => void, websocket: object | 
   return server
 }
 
+test('a websocket is listed as WS, though it is opened with GET', async () => {
+  const router = new RouteCollection()
+  router.ws('/live', { message() {} })
+  const server = new Server({ logger: memoryLogger(), router, plugins: { websocket: true } })
+  await server.ready()
+  expect(server.printRoutes()).toMatch(/^WS {2}\/live {2}/)
+  await server.close()
+})
+
 describe('a websocket', () => {
   test('responds to messages, in their order', async () => {
     const server = started((routes) => {
