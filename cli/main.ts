@@ -1,7 +1,6 @@
 import { inspect } from 'node:util'
 import { nearest } from '../kernel/support/nearest.ts'
 import type { CommandDefinition } from '../plugins/shared/development/command-definition.ts'
-import { explanation, thrownOf } from '../plugins/shared/terminal/error-lines.ts'
 import { CommandFailure, quoted, wrongUsage } from './failure.ts'
 import { examples, printCommands, printHelp } from './help.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
@@ -24,8 +23,11 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
   } catch (error) {
     output.fail(messageOf(error, streams.env))
     code = error instanceof CommandFailure ? error.exitCode : 1
-    const page = code === 2 ? undefined : explanation(thrownOf(error))
-    if (page !== undefined) output.note(page)
+    if (code === 1) {
+      const { explanation, thrownOf } = await import('../plugins/shared/terminal/error-lines.ts')
+      const page = explanation(thrownOf(error))
+      if (page !== undefined) output.note(page)
+    }
   }
   const lost = await output.flushed()
   if (lost === undefined) return code
