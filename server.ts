@@ -39,7 +39,7 @@ export interface ServerOptions extends KernelOptions {
    * and any other key with a registration. As an array: registrations and middlewares, in order.
    */
   plugins?: PluginsOption
-  /** Whether built-in error bodies have `stack` and `cause`; `'auto'`: if `NODE_ENV` is `development`. Default false; applies to all servers. */
+  /** Whether built-in error bodies have `cause` and, from status 500 on, `stack`; `'auto'`: if `NODE_ENV` is `development`. Default false; applies to all servers. */
   exposeErrorDetails?: ExposeErrorDetails
   /**
    * The form of the body of every failure: `'problem'` for Problem Details (RFC 9457), or a function

@@ -35,6 +35,5 @@ export function oneOf<Choice extends string>(
   throw wrongUsage(`${what} takes ${inWords(choices)}, not ${quoted(typed)}${hint}`)
 }
 
-/** An error from one of the framework's checks, for the user: without its code, which users do not need. */
-export const refusal = (error: unknown): CommandFailure =>
-  wrongUsage(messageOf(error).replace(/^[A-Z][A-Z_]*: /, ''), error)
+/** An error from one of the framework's checks, for the user. */
+export const refusal = (error: unknown): CommandFailure => wrongUsage(messageOf(error), error)

@@ -2,12 +2,14 @@ import type { CommandDefinition, CommandFlag } from '../plugins/shared/developme
 import { columns } from './columns.ts'
 import type { Output } from './output.ts'
 import { programName } from './package.ts'
-import { ownCommands } from './registry.ts'
 
 type Described = Pick<CommandDefinition, 'name' | 'description'>
 type Page = Pick<Output, 'print' | 'bold' | 'width'>
 
-/** Commands under a heading of their own. */
+/** Some of the framework's own commands, as they are typed. */
+export const examples = ['init my-app', 'routes --method POST', 'explain GET /books/5', 'docs PluginSetupError']
+
+/** Commands under a heading of their own; `''` for none. */
 export interface CommandGroup {
   readonly heading: string
   readonly commands: readonly Described[]
@@ -19,21 +21,21 @@ function printRows(page: Page, rows: readonly (readonly [left: string, right: st
 }
 
 /** The output of `framework` alone and `framework list`; of `framework queue` with the commands that begin with that word. */
-export function printCommands(
-  page: Page,
-  groups: readonly CommandGroup[] = [],
-  own: readonly Described[] = ownCommands,
-): void {
-  const row = ({ name, description }: Described) => [name, description] as const
+export function printCommands(page: Page, groups: readonly CommandGroup[], examples: readonly string[] = []): void {
+  const shown = groups.filter(({ commands }) => commands.length > 0)
+  // The descriptions of all groups are below each other.
+  const width = Math.max(...shown.flatMap(({ commands }) => commands.map(({ name }) => name.length)))
   page.print(page.bold(`Usage: ${programName} <command> [options]`))
-  page.print('')
-  printRows(page, own.map(row))
-  for (const { heading, commands } of groups) {
-    if (commands.length === 0) continue
+  for (const { heading, commands } of shown) {
     page.print('')
-    page.print(page.bold(heading))
-    printRows(page, commands.map(row))
+    if (heading !== '') page.print(page.bold(heading))
+    printRows(
+      page,
+      commands.map(({ name, description }) => [name.padEnd(width), description]),
+    )
   }
+  if (examples.length > 0) page.print(`\n${page.bold('Examples')}`)
+  for (const example of examples) page.print(`  ${programName} ${example}`)
   page.print('')
   page.print(`${programName} <command> --help describes a command, ${programName} --version prints the version.`)
 }

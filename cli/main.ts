@@ -2,11 +2,11 @@ import { inspect } from 'node:util'
 import { nearest } from '../kernel/support/nearest.ts'
 import type { CommandDefinition } from '../plugins/shared/development/command-definition.ts'
 import { CommandFailure, quoted, wrongUsage } from './failure.ts'
-import { printCommands, printHelp } from './help.ts'
+import { examples, printCommands, printHelp } from './help.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
 import { manifest, programName } from './package.ts'
 import { enterProject } from './project/project.ts'
-import { groupOf, type OwnName, ownCommands } from './registry.ts'
+import { groupOf, type OwnName, ownCommands, ownGroups } from './registry.ts'
 import type { OwnCommandBody } from './run/own-command.ts'
 import { sendLogsTo } from './run/standard-output.ts'
 
@@ -23,6 +23,11 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
   } catch (error) {
     output.fail(messageOf(error, streams.env))
     code = error instanceof CommandFailure ? error.exitCode : 1
+    if (code === 1) {
+      const { explanation, thrownOf } = await import('../plugins/shared/terminal/error-lines.ts')
+      const page = explanation(thrownOf(error))
+      if (page !== undefined) output.note(page)
+    }
   }
   const lost = await output.flushed()
   if (lost === undefined) return code
@@ -39,7 +44,7 @@ async function dispatch(argv: readonly string[], output: Output): Promise<number
   if (['', '-h', '--help', 'help'].includes(name)) {
     // Some people type `framework help serve`.
     if (name === 'help' && rest[0] !== undefined) return dispatch([...rest, '--help'], output)
-    printCommands(output)
+    printCommands(output, ownGroups, examples)
     return name === '' ? 2 : 0
   }
   if (name.startsWith('-')) {
@@ -52,7 +57,7 @@ async function dispatch(argv: readonly string[], output: Output): Promise<number
   const [second, ...others] = rest
   if (second !== undefined && !['-h', '--help'].includes(second))
     return run(memberOf(group, name, second), others, output)
-  printCommands(output, [], group)
+  printCommands(output, [{ heading: '', commands: group }])
   return second === undefined ? 2 : 0
 }
 
@@ -108,6 +113,7 @@ export const load: Readonly<Record<OwnName, () => Promise<OwnCommandBody>>> = {
   build: async () => (await import('./commands/build.ts')).build,
   routes: async () => (await import('./commands/routes.ts')).routes,
   explain: async () => (await import('./commands/explain.ts')).explain,
+  docs: async () => (await import('./commands/docs.ts')).docs,
   migrate: async () => (await import('./commands/migrate.ts')).migrate,
   plugins: async () => (await import('./commands/plugins.ts')).plugins,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,

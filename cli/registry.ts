@@ -1,47 +1,61 @@
-/** The framework's own commands, in the order of the list: the rest of each is loaded when it is run. */
-const descriptions = {
-  list: 'Lists the commands',
-  serve: 'Runs the application and restarts it when a file changes',
-  start: 'Runs the application in production, in one or several processes',
-  build: 'Builds the application for Node.js',
-  rehearse: 'Rehearses a deploy under traffic, and reports what it loses',
-  routes: 'Lists the routes',
-  explain: 'Shows the steps of a request',
-  plugins: 'Shows the tree of plugins, with the time that each takes',
-  doctor: 'Says what is wrong or unwise, and what to do about it',
-  migrate: 'Brings the tables of the databases up to date',
-  'cron-start': 'Runs the scheduled jobs, without HTTP',
-  'queue-start': 'Runs the workers of the queues, without HTTP',
-  'queue list': 'Lists the queues, with the numbers of their messages',
-  'queue show': 'Shows the messages of a queue, or one of them',
-  'queue retry': 'Sends failed messages again',
-  'queue remove': 'Removes messages',
-  'queue empty': 'Removes all messages in some states',
-  'queue pause': 'Stops the delivery of messages, in all processes',
-  'queue resume': 'Continues the delivery of messages',
-  init: 'Starts a new project',
-  'key-generate': 'Generates a key pair or a secret',
-  'generate-controller': 'Writes routes, with their schemas and a test',
-  'generate-middleware': 'Writes a middleware that adds to the request',
-  'generate-plugin': 'Writes a plugin, of the application or as a package',
-  'generate-cron': 'Writes a scheduled job',
-  'generate-queue': 'Writes a queue with a subscriber',
-  'generate-mqtt': 'Writes a subscriber of an MQTT topic',
-  'generate-command': 'Writes a command of the application',
-  'init-queue': 'Writes the configuration of the queues',
-  'init-mailer': 'Writes the mailer',
-  'init-database': 'Writes the database, with a first migration',
-  'init-storage': 'Writes the storage',
-  'generate-sdk': 'Writes a typed client for the routes',
+/** The framework's own commands in groups, in the order of the list: the rest of each is loaded when it is run. */
+const groups = {
+  'A project': {
+    init: 'Starts a new project',
+    serve: 'Runs the application and restarts it when a file changes',
+    build: 'Builds the application for Node.js',
+    start: 'Runs the application in production, in one or several processes',
+    rehearse: 'Rehearses a deploy under traffic, and reports what it loses',
+  },
+  'Inspect it': {
+    routes: 'Lists the routes',
+    explain: 'Shows the steps of a request',
+    plugins: 'Shows the tree of plugins, with the time that each takes',
+    doctor: 'Says what is wrong or unwise, and what to do about it',
+    docs: 'Explains the code of an error or of a finding',
+    list: 'Lists the commands',
+  },
+  'Run a part of it, without HTTP': {
+    'cron-start': 'Runs the scheduled jobs, without HTTP',
+    'queue-start': 'Runs the workers of the queues, without HTTP',
+  },
+  'Look after databases and queues': {
+    migrate: 'Brings the tables of the databases up to date',
+    'queue list': 'Lists the queues, with the numbers of their messages',
+    'queue show': 'Shows the messages of a queue, or one of them',
+    'queue retry': 'Sends failed messages again',
+    'queue remove': 'Removes messages',
+    'queue empty': 'Removes all messages in some states',
+    'queue pause': 'Stops the delivery of messages, in all processes',
+    'queue resume': 'Continues the delivery of messages',
+  },
+  'Generate code': {
+    'generate-controller': 'Writes routes, with their schemas and a test',
+    'generate-middleware': 'Writes a middleware that adds to the request',
+    'generate-plugin': 'Writes a plugin, of the application or as a package',
+    'generate-cron': 'Writes a scheduled job',
+    'generate-queue': 'Writes a queue with a subscriber',
+    'generate-mqtt': 'Writes a subscriber of an MQTT topic',
+    'generate-command': 'Writes a command of the application',
+    'generate-sdk': 'Writes a typed client for the routes',
+    'key-generate': 'Generates a key pair or a secret',
+    'init-queue': 'Writes the configuration of the queues',
+    'init-mailer': 'Writes the mailer',
+    'init-database': 'Writes the database, with a first migration',
+    'init-storage': 'Writes the storage',
+  },
 } as const
 
-export type OwnName = keyof typeof descriptions
+type Groups = typeof groups
+export type OwnName = { [Heading in keyof Groups]: keyof Groups[Heading] }[keyof Groups]
 
-/** The names and descriptions, as those of any command. */
-export const ownCommands = Object.entries(descriptions).map(([name, description]) => ({
-  name: name as OwnName,
-  description,
+/** The names and descriptions in groups, as those of any commands. */
+export const ownGroups = Object.entries(groups).map(([heading, descriptions]) => ({
+  heading,
+  commands: Object.entries(descriptions).map(([name, description]) => ({ name: name as OwnName, description })),
 }))
+
+export const ownCommands = ownGroups.flatMap(({ commands }) => commands)
 
 /** The commands of two words that begin with this one: `queue list` of `queue`. */
 export const groupOf = (word: string) => ownCommands.filter(({ name }) => name.startsWith(`${word} `))

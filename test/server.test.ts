@@ -137,14 +137,17 @@ describe('routes', () => {
 
 test('the exposure of details is that of the newest server', async () => {
   const one = new Server({ exposeErrorDetails: true })
-  const body = async () => JSON.parse(new TextDecoder().decode((await one.inject({ url: '/nope' })).body)) as object
-  expect(await body()).toHaveProperty('stack')
+  one.get('/boom', () => {
+    throw new Error('boom')
+  })
+  const body = async () => new TextDecoder().decode((await one.inject({ url: '/boom' })).body)
+  expect(await body()).toContain('stack')
   new Server()
-  expect(await body()).not.toHaveProperty('stack')
+  expect(await body()).not.toContain('stack')
   for (const exposeErrorDetails of ['false', 1, null] as never[]) {
     expect(() => new Server({ exposeErrorDetails })).toThrow(/option "exposeErrorDetails" is .*true, false or "auto"/)
   }
-  expect(await body()).not.toHaveProperty('stack')
+  expect(await body()).not.toContain('stack')
 })
 
 test('options reach the kernel, unknown ones are refused', async () => {
@@ -155,11 +158,11 @@ test('options reach the kernel, unknown ones are refused', async () => {
   expect((await fetch(`http://127.0.0.1:${port}/nope`)).status).toBe(404)
   await server.close()
   expect(() => new Server({ plugin: [] } as never)).toThrow(/Unknown option "plugin"/)
-  expect(() => new Server({ plugins: 'cors' } as never)).toThrow('PLUGIN_FORM: plugins is a string. It takes an object')
+  expect(() => new Server({ plugins: 'cors' } as never)).toThrow('plugins is a string. It takes an object')
 })
 
 test('what would be dropped is refused: a second object, and nothing in place of options', () => {
   const Loose = Server as unknown as new (...given: unknown[]) => Server
-  expect(() => new Loose({}, { plugins: {} })).toThrow(/^ARGUMENTS: new Server\(\) takes one object of options/)
+  expect(() => new Loose({}, { plugins: {} })).toThrow(/^new Server\(\) takes one object of options/)
   expect(() => new Loose(null)).toThrow(/one object of options/)
 })

@@ -43,6 +43,7 @@ warning too. What is only wrong in production is looked for with NODE_ENV=produc
       else {
         printTable(left.map(rowOf), print)
         note(summaryOf(left, found.length - left.length, production))
+        if (left.length > 0) note(`Explained by: npm run framework -- docs ${left[0]!.code}`)
       }
       return left.some(({ level }) => level === 'error' || (flags.strict && level === 'warning')) ? 1 : 0
     }

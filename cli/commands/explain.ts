@@ -1,6 +1,7 @@
 import { parseTarget } from '../../kernel/http/request/target.ts'
-import { type Explanation, type Kernel, nearest } from '../../kernel/index.ts'
+import type { Explanation, Kernel } from '../../kernel/index.ts'
 import { methods } from '../../kernel/routing/pattern.ts'
+import { nearestRoutes } from '../../plugins/shared/failures/nearest-routes.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { columns } from '../columns.ts'
 import { CommandFailure, oneOf, wrongUsage } from '../failure.ts'
@@ -57,20 +58,6 @@ function whyNot(
     return `${method} ${path} has no route: the plugin ${fallback.plugin} may answer it, else it is a ${miss}`
   }
   if (allow.length > 0) return `${method} ${path} is answered with ${miss}`
-  const near = nearestRoute(server, path)
+  const [near] = nearestRoutes(server.listing, method, path)
   return `${method} ${path} is answered with 404: no route has this path${near === undefined ? '' : `; did you mean ${near}?`}`
-}
-
-/** The route with the nearest path, with the typed values instead of parameters. */
-function nearestRoute(server: Kernel, path: string): string | undefined {
-  const typed = path.replace(/[?#].*$/s, '').split('/')
-  const filled = new Map<string, string>()
-  for (const { record } of server.listing.routes) {
-    const segments = record.path
-      .split('/')
-      .map((segment, at) => (segment.startsWith(':') ? (typed[at] ?? segment) : segment))
-    if (!filled.has(segments.join('/'))) filled.set(segments.join('/'), `${record.method} ${record.path}`)
-  }
-  const near = nearest(typed.join('/'), [...filled.keys()])
-  return near === undefined ? undefined : filled.get(near)
 }

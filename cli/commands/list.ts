@@ -1,7 +1,7 @@
-import { type CommandGroup, printCommands } from '../help.ts'
+import { type CommandGroup, examples, printCommands } from '../help.ts'
 import { widthOf } from '../output.ts'
 import { programName } from '../package.ts'
-import { ownCommands } from '../registry.ts'
+import { ownCommands, ownGroups } from '../registry.ts'
 import { onOff, ownCommand } from '../run/own-command.ts'
 
 export const list = ownCommand({
@@ -17,9 +17,10 @@ the application is imported. A file that cannot be loaded is reported; the exit 
       return print(JSON.stringify([...builtIn, ...own, ...plugins], undefined, 2))
     }
     const groups: CommandGroup[] = [
+      ...ownGroups,
       { heading: 'Of this application', commands: own },
       { heading: 'Of its plugins', commands: plugins },
     ]
-    printCommands({ print, bold: (text) => text, width: widthOf(process.stdout) }, groups)
+    printCommands({ print, bold: (text) => text, width: widthOf(process.stdout) }, groups, examples)
   },
 })

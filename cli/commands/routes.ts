@@ -1,11 +1,15 @@
 import { relative } from 'node:path'
 import type { ListedRoute, Middleware } from '../../kernel/index.ts'
+import { nameOf } from '../../kernel/routing/middleware.ts'
 import { methods } from '../../kernel/routing/pattern.ts'
 import { guardsOf } from '../../plugins/shared/http/guards.ts'
+import { handlerOf, methodOf } from '../../plugins/shared/terminal/tree.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { printTable } from '../columns.ts'
 import { oneOf } from '../failure.ts'
 import { onOff, ownCommand, text } from '../run/own-command.ts'
+
+const shown = [...methods, 'WS'] as const
 
 export const routes = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening. Controllers of controllerPatterns are
@@ -19,7 +23,7 @@ is booted anyway.`,
     json: onOff('Prints JSON, which includes where each route was registered'),
   },
   async run({ flags, print, note, boot }) {
-    const method = flags.method && oneOf('routes: --method', flags.method, methods, flags.method.toUpperCase())
+    const method = flags.method && oneOf('routes: --method', flags.method, shown, flags.method.toUpperCase())
     const { server, entry } = await applicationOf(flags)
     if (!flags.boot) {
       const controllers = server.services.find('controllers')
@@ -54,18 +58,18 @@ export function describeRoute({ record, plugin, middlewares }: ListedRoute) {
   const site = String(record.site)
   const own = (options.middlewares ?? []) as readonly Middleware[]
   return {
-    method: record.method,
+    method: methodOf(record),
     path: record.path,
     /** The plugin that registered it; `application` for the application itself. */
     owner: plugin,
-    /** The name of the function; `Class.method` for a controller. */
-    handler: record.handler.name || 'handler',
+    /** The name of the function, `Class.method` for a controller; the place of one without a name. */
+    handler: handlerOf(record),
     /** The policies, each as `<scope>.<handler>`: those of the route, then those of guards of its server, plugins and groups. */
     policies: [options, ...guardsOf(middlewares)].flatMap(({ policy }) => policiesOf(policy)),
     /** The other middlewares by name: those of its groups, then its own. */
     middlewares: [...record.groupMiddlewares.flat(), ...own]
       .filter((one) => guardsOf([one]).length === 0)
-      .map(({ name }) => name || 'anonymous'),
+      .map((one) => nameOf(one)),
     /** Which parts of a request have a schema. */
     validates: parts.filter(isSet),
     /** The statuses that have a schema. */

@@ -151,7 +151,7 @@ const isMissing = (error: unknown): error is Missing =>
 
 function missingOf({ message, names = [] }: Missing): Found {
   // The message ends with the line that installs the packages.
-  const [, problem = message, remedy = 'Install it'] = /^(?:\w+: )?(.*?)\. (Add (?:it|them): .*)$/s.exec(message) ?? []
+  const [, problem = message, remedy = 'Install it'] = /^(.*?)\. (Add (?:it|them): .*)$/s.exec(message) ?? []
   return [own.missing, { problem, remedy, about: [...names].sort().join() || problem }]
 }
 

@@ -18,7 +18,7 @@ const settings = option.shape({ start: option.name(), server: option.name(), exp
  */
 export function projectSettings(folder: string = process.cwd()): SettingsOf<typeof settings> {
   const given = readManifest(join(folder, 'package.json'))[programName]
-  const wrong = (why: string) => new CommandFailure(why.replace(/^\w+: /, 'package.json: '))
+  const wrong = (why: string) => new CommandFailure(`package.json: ${why}`)
   return orFail(() => settings.parse(given ?? {}, programName), wrong)
 }
 

@@ -24,7 +24,7 @@ test('sdk.ts is what the command writes: framework generate-sdk --entry server.t
 })
 
 test('answers by status, data or an error, files, streams', async () => {
-  expect([await byStatus('1'), await byStatus('9')]).toEqual(['Kindred', 'no-such-book'])
+  expect([await byStatus('1'), await byStatus('9')]).toEqual(['Kindred', 'BookNotFoundError'])
   expect(await orThrow()).toBe('Dawn')
   expect(await upload(new Blob(['12345']))).toEqual({ bytes: 5 })
   const [file, events] = await others()

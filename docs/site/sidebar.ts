@@ -78,6 +78,7 @@ export const sidebar: readonly Section[] = [
       'docs/writing-a-plugin.md',
       'docs/guides/testing.md',
       ['docs/guides/errors.md', 'Errors, error pages'],
+      ['docs/guides/forms.md', 'Forms, validation messages'],
       'docs/guides/authentication.md',
       ['docs/guides/database.md', 'Databases, transactions, migrations'],
       ...pages('guides', 'background-work', 'durable-workflows'),

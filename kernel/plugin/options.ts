@@ -84,7 +84,7 @@ export function readOption(reader: unknown, given: unknown, place: OptionPlace, 
   } catch (error) {
     // A call within the reader reports its options in the same words.
     if (!(isFrameworkError(error) && error.code === OptionError.code)) throw error
-    place.problem(error.message.replace(/^OPTION: /, ''))
+    place.problem(error.message)
     return undefined
   }
   if (!isPromise(value)) return value

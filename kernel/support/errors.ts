@@ -60,7 +60,7 @@ export function isFailureStatus(status: unknown): status is number {
 }
 
 /**
- * `RouteNotFoundError` → `ROUTE_NOT_FOUND`, the prefix that every message starts with.
+ * `RouteNotFoundError` → `ROUTE_NOT_FOUND`, the prefix of messages that clients receive: of every status but 500.
  *
  * @example
  * messagePrefix('RouteNotFoundError') // 'ROUTE_NOT_FOUND'
@@ -86,7 +86,7 @@ export interface ErrorFactory<Values extends readonly unknown[]> {
 
 /**
  * Declares one kind of error: code, status and a typed message template. Default status: 500, a mistake in the application, whose message
- * clients do not receive.
+ * clients do not receive; any other message begins with the code in upper snake case.
  *
  * @example
  * const PortInUse = defineError('PortInUseError', (port: number) => "taken: " + port)
@@ -106,9 +106,10 @@ export function defineError<Values extends readonly unknown[]>(
   if (typeof template !== 'function') {
     throw ErrorDefinitionError(code, 'the message is made by a function: (port: number) => "taken: " + port')
   }
-  const prefix = messagePrefix(code)
+  // A response is `{ code, message }`; a mistake in the application is printed with its name, which the prefix would repeat.
+  const prefix = status === 500 ? '' : `${messagePrefix(code)}: `
   const make = (...values: Values): FrameworkError => {
-    const error = new FrameworkError(code, status, `${prefix}: ${template(...values)}`)
+    const error = new FrameworkError(code, status, prefix + template(...values))
     // The stack begins at the caller of the factory.
     Error.captureStackTrace?.(error, make)
     return error

@@ -1,4 +1,4 @@
-import { defineError, FrameworkError, messagePrefix } from './errors.ts'
+import { defineError, FrameworkError } from './errors.ts'
 import { didYouMean } from './nearest.ts'
 
 /**
@@ -167,8 +167,7 @@ export class OptionPlace {
     if (this.isFine) return
     // The suffix applies to all mistakes, not only to the last one.
     const end = this.#problems.length > 1 ? suffix.replace(/^\. /, '\n') : suffix
-    const message = `${messagePrefix(OptionError.code)}: ${this.summary}${end}`
-    const error = new FrameworkError(OptionError.code, OptionError.status, message)
+    const error = new FrameworkError(OptionError.code, OptionError.status, this.summary + end)
     Error.captureStackTrace?.(error, this.settle)
     throw error
   }

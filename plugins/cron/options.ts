@@ -92,9 +92,7 @@ const schedule = option.custom<string, CronPattern>(patternTakes, (given, place)
   try {
     return parsePattern(given)
   } catch (error) {
-    const { message } = error as Error
-    // Without the code of the error.
-    return void place.problem(`the option "${place.path}": ${message.slice(message.indexOf(': ') + 2)}`)
+    return void place.problem(`the option "${place.path}": ${(error as Error).message}`)
   }
 })
 

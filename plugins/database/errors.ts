@@ -34,7 +34,7 @@ export const {
   MigrationsPendingError: (name: string, pending: readonly string[]) =>
     `migrations of the database "${name}" have not run: ${pending.join(', ')}. Run them: npm run framework -- migrate`,
   SeveralStatementsError: (text: string) =>
-    `SQLite runs one statement at a time, and this is several: "${text}". Run each by itself; in sqlMigrations, make a list of them`,
+    `SQLite runs one statement at a time, and this query has several: "${text}". Run each by itself; in sqlMigrations, make a list of them`,
   TransactionStatementError: (statement: string) =>
     `"${statement}" is not for query(): the framework begins and ends transactions. Use database.transaction(work), or the option transaction of a route, and throw an error to roll back`,
   TransactionFailedError: () =>

@@ -31,7 +31,7 @@ const types = option.fn<(schema: EnvSchema) => EnvTypes>(schemaTakes).into((buil
     return made
   } catch (error) {
     if ((error as { code?: unknown } | null)?.code !== OptionError.code) throw error
-    place.problem((error as Error).message.replace(/^OPTION: /, ''))
+    place.problem((error as Error).message)
     return {}
   }
 })

@@ -2,6 +2,7 @@ import type { Context, Logger, Request } from '../../kernel/index.ts'
 import { inspectorRequest } from '../shared/development/inspector-request.ts'
 import { announceOwn } from '../shared/development/own-requests.ts'
 import { announcePage } from '../shared/development/pages.ts'
+import { announceRecorder } from '../shared/failures/page.ts'
 import { applicationLogger } from '../shared/logging/logger.ts'
 import { follow } from './follow.ts'
 import { guardOf, makeToken } from './guard.ts'
@@ -28,6 +29,11 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
     return undefined
   })
   announceOwn(server, isHere)
+  announceRecorder(server, (req) => {
+    const entry = recorder.ofRequest(req)
+    // Without the token: the page of a failure may be seen from elsewhere, and a browser that knows the inspector has its cookie.
+    return entry && `${path}#/request/${entry.id}`
+  })
   const unfollow = follow(recorder, ctx, isHere)
   const restoreLog = noteLog(ctx, recorder)
 

@@ -1,4 +1,8 @@
 import type { Explanation, Kernel } from '../../kernel/index.ts'
+import { framesOf } from '../shared/terminal/error-lines.ts'
+import { editorAddress, placesOf, placeText } from '../shared/terminal/stack.ts'
+import { methodOf } from '../shared/terminal/tree.ts'
+import { isObject } from '../shared/values/json.ts'
 import { safely } from '../shared/values/safely.ts'
 import type { Activity } from './activities.ts'
 import { type CapturedBody, decoded } from './bodies.ts'
@@ -20,7 +24,7 @@ export async function detailsOf(server: Kernel, recorder: Recorder, activity: Ac
     ...summaryOf(activity),
     data: activity.data,
     view: activity.view,
-    error: activity.error,
+    error: withPlaces(activity.error),
     ...(kept !== undefined && { http: await httpOf(server, recorder, kept) }),
     replays: recorder.activities
       .list('request')!
@@ -34,6 +38,15 @@ export async function detailsOf(server: Kernel, recorder: Recorder, activity: Ac
       error: one.id === activity.id ? undefined : messageOf(one.error),
     })),
   }
+}
+
+/** An error with the places in the application: the page folds the frames of packages, of the runtime and of the framework. */
+function withPlaces(error: unknown): unknown {
+  if (!isObject(error)) return error
+  const { type: name, message, stack, cause } = error as { readonly [member: string]: string }
+  const places = placesOf(framesOf({ name: String(name), message: String(message), stack: String(stack) }))
+  const links = places.map((place) => ({ text: placeText(place), name: place.name, href: editorAddress(place) }))
+  return { ...error, places: links, ...(cause !== undefined && { cause: withPlaces(cause) }) }
 }
 
 const messageOf = (error: unknown) => (error as { message?: unknown } | undefined)?.message
@@ -90,11 +103,11 @@ export function registeredOf(server: Kernel): object {
   const { listing } = server
   return {
     plugins: server.plugins,
-    routes: listing.routes.slice(0, 2_000).map(({ record: { method, path }, plugin }) => ({
-      method,
-      path,
+    routes: listing.routes.slice(0, 2_000).map(({ record, plugin }) => ({
+      method: methodOf(record),
+      path: record.path,
       plugin,
-      steps: stepsOf(server, method, path),
+      steps: stepsOf(server, record.method, record.path),
     })),
   }
 }

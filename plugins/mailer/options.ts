@@ -99,7 +99,7 @@ const sender = option.custom<MailProvider['from'], { name: string; address: stri
       return void place.wrong(given, '"shop@example.org" or { name, address }')
     } catch (error) {
       if ((error as { code?: unknown }).code !== MailAddressError.code) throw error
-      return void place.problem((error as Error).message.replace(/^MAIL_ADDRESS: /, ''))
+      return void place.problem((error as Error).message)
     }
   },
 )

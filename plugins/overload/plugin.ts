@@ -6,7 +6,7 @@ import { RouteValue } from '../shared/http/route-value.ts'
 import { OverloadState } from './gate.ts'
 import { overloadOfRoute, overloadOptions } from './options.ts'
 
-const OverloadError = defineError('OverloadError', 503, () => 'the server has more to do than it can; try again later')
+const OverloadError = defineError('OverloadError', 503, () => 'the server is overloaded; try again later')
 
 /**
  * Refuses requests while the event loop, the heap or the requests in flight exceed their limits: 503 `OverloadError` with `Retry-After`.

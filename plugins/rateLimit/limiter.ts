@@ -11,7 +11,7 @@ const { TooManyRequestsError, RateLimitUnavailableError } = defineErrors({
   ],
   RateLimitUnavailableError: [
     503,
-    () => 'requests cannot be counted at the moment, and this one must be; try again later',
+    () => 'the rate limit cannot be checked at the moment; try again later',
   ],
 })
 

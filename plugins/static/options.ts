@@ -100,7 +100,7 @@ function prefixOf(given: unknown, place: OptionPlace): string | undefined {
     fixedPath(given)
     return given === '/' ? given : given.replace(/\/$/, '')
   } catch (error) {
-    return void place.problem(`the option "${place.path}": ${(error as Error).message.replace(/^ROUTE_PATTERN: /, '')}`)
+    return void place.problem(`the option "${place.path}": ${(error as Error).message}`)
   }
 }
 

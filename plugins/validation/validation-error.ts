@@ -84,10 +84,12 @@ export function validationError(failed: readonly FailedPart[]): ValidationError 
 /** Responds to an invalid request; the status is preset to 422, a returned value becomes the body. */
 export type ValidationErrorCallback = (req: Request, res: Response, error: ValidationError) => unknown
 
-/** The response to invalid requests: a status, and a function that makes the body from the error. */
+/** The response to invalid requests: a status, messages, and a function that makes the body from the error. */
 export interface ValidationErrorOptions {
   /** The status of the response. Default 422. */
   status?: number
+  /** Returns the message of one mistake, in the language of the client for example; `undefined` keeps that of the validator. */
+  message?(issue: ValidationIssue, req: Request): string | undefined
   /** Makes the body. Default: the server's format for failures, with the list of errors. */
   map?(error: ValidationError, req: Request): unknown
 }
@@ -103,17 +105,28 @@ function respondByDefault(error: ValidationError, req: Request, res: Response, s
 const errorOptions = option
   .shape({
     status: option.int({ min: 400, max: 599 }).default(422),
+    message: option.fn<NonNullable<ValidationErrorOptions['message']>>('a function (issue, req) => string'),
     map: option.fn<NonNullable<ValidationErrorOptions['map']>>('a function (error, req)'),
   })
-  .says('a function (req, res, error) or { status, map(error, req) }')
+  .says('a function (req, res, error) or { status, message(issue, req), map(error, req) }')
   .required()
   .typed<ValidationErrorOptions>()
+
+/** The result of `message`: anything else, such as a promise, would be an empty object in the response. */
+function stringOf(said: string | undefined): string | undefined {
+  if (said === undefined || typeof said === 'string') return said
+  throw new TypeError('message(issue, req) of setValidationErrorHandler returns a string or undefined')
+}
 
 /** Both forms of a handler as one function; the options are checked here. */
 export function toCallback(handler: ValidationErrorHandler): ValidationErrorCallback {
   if (typeof handler === 'function') return handler
-  const { status, map } = errorOptions.parse(handler, 'setValidationErrorHandler')
+  const { status, message, map } = errorOptions.parse(handler, 'setValidationErrorHandler')
   return async function validationError(req, res, error) {
+    if (message !== undefined) {
+      const errors = error.errors.map((row) => ({ ...row, message: stringOf(message(row, req)) ?? row.message }))
+      Object.assign(error, { errors })
+    }
     if (map === undefined) respondByDefault(error, req, res, status)
     else res.status(status).send(await map(error, req))
   }

@@ -76,10 +76,10 @@ const runWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> => f
 
 describe('routes', () => {
   const declared = [
-    'GET     /books        listBooks     validates query · cached',
-    'GET     /books/:id    handler',
-    'POST    /admin/books  addBook       policy books.write · validates body · uses count, count',
-    'DELETE  /authors/:id  removeAuthor  rateLimit',
+    'GET     /books        listBooks        validates query · cached',
+    'GET     /books/:id    src/server.js:7',
+    'POST    /admin/books  addBook          policy books.write · validates body · uses count, count',
+    'DELETE  /authors/:id  removeAuthor     rateLimit',
   ]
 
   test('lists the declared routes, those of controllers too, and reports omitted ones', async () => {
@@ -91,12 +91,12 @@ describe('routes', () => {
   test('--boot has those of plugins, and closes the server', async () => {
     const { code, stdout, stderr } = await run('routes', '--boot')
     expect([code, stderr]).toEqual([0, 'imported\nbooted\nclosed\n'])
-    expect(stdout).toMatch(/^GET {5}\/audit {7,}entries {7}by audit\n/)
+    expect(stdout).toMatch(/^GET {5}\/audit {7,}entries {10}by audit\n/)
   })
 
   test('--method and --path choose', async () => {
     const { stdout } = await run('routes', '--method', 'get', '--path', '/books/')
-    expect(stdout).toBe('GET  /books/:id  handler\n')
+    expect(stdout).toBe('GET  /books/:id  src/server.js:7\n')
     const none = await run('routes', '--method', 'PUT')
     expect([none.code, none.stdout]).toEqual([0, ''])
     expect(none.stderr).toContain('none of the 4 routes of src/server.js matches\n')
@@ -178,12 +178,12 @@ describe('plugins', () => {
       code: 1,
       stdout: '',
       stderr:
-        'imported\nbooted\nPLUGIN_SETUP: the plugin "audit" failed in setup: connect ECONNREFUSED 127.0.0.1:5432\n',
+        'imported\nbooted\nthe plugin "audit" failed in setup: connect ECONNREFUSED 127.0.0.1:5432\nExplained by: npm run framework -- docs PluginSetupError\n',
     })
   })
 
   test('a close that fails is reported, and is not a success', async () => {
-    const failed = 'CLOSE_HOOK: the close hook of the plugin "audit" failed: not flushed\n'
+    const failed = 'the close hook of the plugin "audit" failed: not flushed\n'
     const after = await runWith({ NO_CLOSE: '1' }, 'plugins')
     expect([after.code, after.stderr]).toEqual([1, `imported\nbooted\nclosed\nclosing the server failed: ${failed}`])
     expect(after.stdout).toContain('audit')
@@ -233,7 +233,7 @@ describe('invalid arguments are exit code 2, and nothing is imported', () => {
   test.each([
     [
       ['routes', '--method', 'FETCH'],
-      'routes: --method takes GET, HEAD, POST, PUT, PATCH, DELETE, QUERY or OPTIONS, not "FETCH"; did you mean PATCH?',
+      'routes: --method takes GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS or WS, not "FETCH"; did you mean PATCH?',
     ],
     [['routes', '/books'], 'routes: "/books" is one argument too many'],
     [['routes', '--methd', 'GET'], 'routes: there is no --methd; did you mean --method?'],

@@ -158,8 +158,14 @@ export const server = new Server({ background: { crons: ['broken/*.js'] } })
       'none.js',
       'none.js has no cron jobs: the files of its option "crons" (default src/crons/**/*.{ts,js}) have none, and no cron(pattern) was started\n',
     ],
-    ['booted.js', 'booted.js booted its server during the import: add the plugin "cron" to the server\n'],
-    ['wrong.js', /^CRON_FILE: the job file \S+broken\/job\.js cannot be loaded: no key\n$/],
+    [
+      'booted.js',
+      'booted.js booted its server during the import: add the plugin "cron" to the server\nExplained by: npm run framework -- docs PluginAfterBootError\n',
+    ],
+    [
+      'wrong.js',
+      /^the job file \S+broken\/job\.js cannot be loaded: no key\nExplained by: npm run framework -- docs CronFileError\n$/,
+    ],
     ['missing.js', 'the entry missing.js does not exist\n'],
   ])('%s: nothing to start is exit code 1', async (entry, message) => {
     const { code, stdout, stderr } = await framework(project.folder, ['cron-start', '--entry', entry])
@@ -242,7 +248,7 @@ export const server = new Server()
       QUEUE: 'redis://127.0.0.1:1',
     })
     await running.says(
-      /^QUEUE_UNAVAILABLE: .*Redis at redis:\/\/127\.0\.0\.1:1 does not respond\. .* The workers wait until it is available\.$/m,
+      /^.*Redis at redis:\/\/127\.0\.0\.1:1 does not respond\. .* The workers wait until it is available\.$/m,
     )
     running.signal('SIGTERM')
     expect(await running.end()).toBe(0)
@@ -259,7 +265,7 @@ export const server = new Server()
     ['none.js', /^none\.js subscribes to no queue: does it import the modules that call subscribe\(\)\?\n$/],
     [
       'unconfigured.js',
-      /^booted\nclosed\nQUEUE_NOT_CONFIGURED: the queue "orders" needs the configuration "bullmq"\..*\n$/,
+      /^booted\nclosed\nthe queue "orders" needs the configuration "bullmq"\..*\nExplained by: npm run framework -- docs QueueNotConfiguredError\n$/,
     ],
   ])('%s: nothing to start is exit code 1', async (entry, message) => {
     const { code, stdout, stderr } = await framework(project.folder, ['queue-start', '--entry', entry])

@@ -84,6 +84,10 @@ describe('invalid arguments are exit code 2 and one line on standard error', () 
     [['list', '--json=5'], 'list: there is no --json=5; did you mean --json?'],
     [['list', '--pasword=hunter2'], 'list: there is no --pasword=…'],
     [['generate-sdk', '-o'], 'generate-sdk: -o needs a value'],
+    [
+      ['docs', 'PluginSetupEror'],
+      'docs: no error and no finding has the code "PluginSetupEror". Did you mean "PluginSetupError"?',
+    ],
   ])('%j', async (argv, message) => {
     expect(await runner.run(empty.folder, argv)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` })
   })
@@ -136,6 +140,25 @@ test.runIf(existsSync('/dev/full'))('a result that cannot be written is a failur
   })
   const [code] = (await once(child, 'close')) as [number]
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^standard output: ENOSPC.*\n$/)])
+})
+
+test('docs explains the codes of errors and of findings, and links to files that exist', async () => {
+  const [error, finding, folder] = [
+    await run(['docs', 'CronFileError']),
+    await run(['docs', 'git.env-file']),
+    await run(['docs']),
+  ]
+  expect(error.stdout).toMatch(/^Code: CronFileError\nStatus: 500\nCause: .*\nRemedy: .*\n$/)
+  expect(finding.stdout).toMatch(/^Code: git\.env-file\nLevel: error\n/)
+  expect(existsSync(join(folder.stdout.trim(), 'errors.md'))).toBe(true)
+  const { stdout } = await run(['docs', 'CronPatternError'])
+  expect(existsSync(/See cron \((.*?)\)/.exec(stdout)![1]!)).toBe(true)
+})
+
+test('the list begins with what starts a project, in groups, and ends with examples', async () => {
+  const { stdout } = await run(['--help'])
+  expect(stdout).toMatch(/^Usage: .*\n\nA project\n {2}init +\S/)
+  expect(stdout).toContain('\nExamples\n  framework init my-app\n')
 })
 
 describe('an application with a plugin that has commands', () => {

@@ -44,7 +44,7 @@ describe('an entry with a mistake is reported with its name, file and line', () 
     [
       'environment.ts',
       `import { createEnvSchema } from 'framework'\nconst env = createEnvSchema((schema) => ({ A_KEY: schema.string(), B: schema.number({ default: 1 }), C_URL: schema.string() }), { file: false })\n`,
-      /^environment\.ts cannot be imported: ENV: the environment cannot be used \(.*\) \(environment\.ts:2:\d+\):\n {2}A_KEY is missing; it takes text\n {2}C_URL is missing; it takes text\n$/,
+      /^environment\.ts cannot be imported: the environment cannot be used \(.*\) \(environment\.ts:2:\d+\):\n {2}A_KEY is missing; it takes text\n {2}C_URL is missing; it takes text\nExplained by: npm run framework -- docs EnvError\n$/,
     ],
     ['throws-text.js', `throw 'text'\n`, /^throws-text\.js cannot be imported: it throws text\n$/],
     ['missing.ts', `import './nothing.ts'\n`, /^missing\.ts cannot be imported: Cannot find module '.*nothing\.ts'/],

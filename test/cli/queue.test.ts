@@ -169,14 +169,14 @@ describe('what it cannot do is one line with the remedy', () => {
   test('an engine that is away', async () => {
     const one = await framework(project.folder, ['queue', 'pause', 'orders'], away)
     expect([one.code, one.stdout]).toEqual([1, ''])
-    const why = `QUEUE_UNAVAILABLE: the queue "orders" cannot be reached: Redis at redis://127.0.0.1:1 did not respond within 500 ms. ${remedy}\n`
+    const why = `the queue "orders" cannot be reached: Redis at redis://127.0.0.1:1 did not respond within 500 ms. ${remedy}\nExplained by: npm run framework -- docs QueueUnavailableError\n`
     expect(one.stderr.replaceAll(/^(\{.*|imported)\n/gm, '')).toBe(why)
     const all = await framework(project.folder, ['queue', 'list'], away)
     expect([all.code, all.stdout.split('\n').sort()[2]]).toEqual([
       1,
       'orders  bullmq  ? waiting  ? active  ? delayed  ? failed  1 subscriber · not available',
     ])
-    expect(all.stderr.replaceAll(/^(\{.*|imported)\n/gm, '')).toBe(why)
+    expect(all.stderr.replaceAll(/^(\{.*|imported)\n/gm, '')).toBe(why.replace(/Explained by: .*\n/, ''))
   })
 
   const memory =
@@ -184,7 +184,11 @@ describe('what it cannot do is one line with the remedy', () => {
   test.each([
     [['show', 'emails', '--entry', 'plain.js'], 1, memory],
     [['retry', 'emails', '--all', '--entry', 'plain.js'], 1, memory],
-    [['show', 'email', '--entry', 'plain.js'], 1, /^\w+: there is no queue "email"\. Did you mean "emails"\?\n$/],
+    [
+      ['show', 'email', '--entry', 'plain.js'],
+      1,
+      /^there is no queue "email"\. Did you mean "emails"\?\nExplained by: npm run framework -- docs \w+\n$/,
+    ],
     [
       ['show', 'orders', '--entry', 'none.js'],
       1,
@@ -193,7 +197,7 @@ describe('what it cannot do is one line with the remedy', () => {
     [
       ['pause', 'orders', '--entry', 'unconfigured.js'],
       1,
-      /^QUEUE_NOT_CONFIGURED: the queue "orders" needs .*"pgboss"\..*\n$/,
+      /^the queue "orders" needs .*"pgboss"\..*\nExplained by: npm run framework -- docs QueueNotConfiguredError\n$/,
     ],
     [
       ['show', 'orders', '5', '--limit', '3'],

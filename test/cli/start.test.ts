@@ -205,7 +205,7 @@ test.concurrent('the first worker that does not start ends the command, with its
   expect(inUse.stderr).toContain(`127.0.0.1:${port} is in use by another process`)
   expect(inUse.stderr).toContain('worker 1 ended with exit code 1 before it listened')
   // Shown once, and not by each worker.
-  expect(inUse.stderr.split('PORT_IN_USE')).toHaveLength(2)
+  expect(inUse.stderr.split('is in use by another process')).toHaveLength(2)
 })
 
 test.concurrent('a worker that begins to start when all others end does not keep the command', async () => {

@@ -191,7 +191,7 @@ As often as you like.
       [
         1,
         '3\n',
-        'imported\nbooted\nclosed\nclosing the server failed: CLOSE_HOOK: the close hook of the plugin "store" failed: not flushed\n',
+        'imported\nbooted\nclosed\nclosing the server failed: the close hook of the plugin "store" failed: not flushed\n',
       ],
       1,
     ],
@@ -199,7 +199,11 @@ As often as you like.
       'does not boot',
       ['store:count'],
       { NO_STORE: '1' },
-      [1, '', 'imported\nbooted\nPLUGIN_SETUP: the plugin "store" failed in setup: connect ECONNREFUSED\n'],
+      [
+        1,
+        '',
+        'imported\nbooted\nthe plugin "store" failed in setup: connect ECONNREFUSED\nExplained by: npm run framework -- docs PluginSetupError\n',
+      ],
       0,
     ],
     [

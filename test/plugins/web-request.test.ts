@@ -63,6 +63,6 @@ test.each([
   const { status } = await send(kernel, '/x', 'POST', { headers: { 'content-type': type }, body: 'x' })
   expect([status, log[0]?.message]).toEqual([
     500,
-    `POST /x failed with BodyParsedError: BODY_PARSED: POST /x forwards a body that was already parsed. Give the route the option ${option}: false`,
+    `POST /x failed with BodyParsedError: POST /x forwards a body that was already parsed. Give the route the option ${option}: false`,
   ])
 })

@@ -52,7 +52,7 @@ describe('data in the memory of one process', () => {
       errors: [1, 2, 3].map(() => ({ cause: { code: 'WorkerMemoryError' } })),
     })
     const { message } = failure as Error
-    expect(message).toMatch(/^SEVERAL_PLUGINS: 3 plugins cannot run here:\n- /)
+    expect(message).toMatch(/^3 plugins cannot run here:\n- /)
     for (const name of ['session', 'rateLimit', 'storage']) expect(message).toContain(`the plugin "${name}"`)
   })
 

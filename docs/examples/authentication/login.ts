@@ -17,7 +17,7 @@ const fewTries = { limit: 10, windowMs: 15 * 60_000 }
 router.post('/login', { auth: false, body: Credentials, rateLimit: fewTries }, async (req, res) => {
   const account = await req.server.services.get('accounts').authenticate(req.body.mail, req.body.password)
   if (account === undefined)
-    throw new HttpError(401, { code: 'WRONG_CREDENTIALS', message: 'mail or password is wrong' })
+    throw new HttpError(401, { code: 'WrongCredentialsError', message: 'mail or password is wrong' })
   await req.server.services.get('logins').logIn(req, { id: account.id, generation: account.generation })
   return res.noContent()
 })
@@ -31,7 +31,7 @@ router.put('/password', { auth: 'required', body: NewPassword, rateLimit: fewTri
   const accounts = req.server.services.get('accounts')
   const account = await accounts.authenticate(accounts.find(req.user.id)!.mail, req.body.current)
   if (account === undefined)
-    throw new HttpError(403, { code: 'WRONG_PASSWORD', message: 'the current password is wrong' })
+    throw new HttpError(403, { code: 'WrongPasswordError', message: 'the current password is wrong' })
   const { id, generation } = await accounts.changePassword(account.id, req.body.password)
   await req.server.services.get('logins').logIn(req, { id, generation })
   return res.noContent()

@@ -68,7 +68,7 @@ export interface Client {
       get(input?: CallOptions): Call<{
         200: Book
         404: {
-          code: 'no-such-book'
+          code: 'BookNotFoundError'
         }
       }>
       readonly cover: {

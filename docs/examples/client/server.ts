@@ -7,7 +7,7 @@ const Book = {
   required: ['id', 'title'],
 } as const
 const NewBook = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] } as const
-const Missing = { type: 'object', properties: { code: { const: 'no-such-book' } }, required: ['code'] } as const
+const Missing = { type: 'object', properties: { code: { const: 'BookNotFoundError' } }, required: ['code'] } as const
 const Search = {
   type: 'object',
   properties: { words: { type: 'array', items: { type: 'string' } }, limit: { type: 'integer', default: 10 } },
@@ -27,7 +27,7 @@ routes.post('/books', { body: NewBook, responses: { 201: Book } }, (req, res) =>
 })
 routes.get('/books/:id', { responses: { 200: Book, 404: Missing } }, (req, res) => {
   const book = books.get(req.params.id)
-  if (book === undefined) return res.notFound({ code: 'no-such-book' })
+  if (book === undefined) return res.notFound({ code: 'BookNotFoundError' })
   return res.ok(book)
 })
 routes.put('/books/:id/cover', { upload: { maxFiles: 1 } }, (req) => ({ bytes: req.file('cover')?.size ?? 0 }))

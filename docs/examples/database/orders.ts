@@ -15,7 +15,8 @@ router.post('/books', { body: NewBook }, async (req, res) => {
     'insert into books (title, copies) values ($1, $2) on conflict (title) do nothing returning id',
     [title, copies],
   )
-  if (rows[0] === undefined) throw new HttpError(409, { code: 'BOOK_EXISTS', message: `There is a book "${title}"` })
+  if (rows[0] === undefined)
+    throw new HttpError(409, { code: 'BookExistsError', message: `There is a book "${title}"` })
   return res.created({ id: rows[0].id })
 })
 
@@ -26,7 +27,7 @@ router.post('/books/:id/orders', { params: Id, transaction: true }, async (req, 
   const { count } = await database.query('update books set copies = copies - 1 where id = $1 and copies > 0', [
     params.id,
   ])
-  if (count === 0) throw new HttpError(409, { code: 'SOLD_OUT', message: 'There is no copy left' })
+  if (count === 0) throw new HttpError(409, { code: 'SoldOutError', message: 'There is no copy left' })
   const { rows } = await database.query<{ id: string }>('insert into orders (book) values ($1) returning id', [
     params.id,
   ])

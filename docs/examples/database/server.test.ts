@@ -40,7 +40,7 @@ describe.skipIf(!hasPostgres)('orders', () => {
   test('a book exists once', async () => {
     await addBook(1)
     const again = await server.inject.post('/books', { body: { title: 'Dune', copies: 5 } })
-    again.assertStatus(409).assertBodySubset({ code: 'BOOK_EXISTS' })
+    again.assertStatus(409).assertBodySubset({ code: 'BookExistsError' })
   })
 
   test('the last copy is sold once, also to two at the same time', async () => {

@@ -52,7 +52,7 @@ describe('in process', () => {
 
   test('a book that is not there is a 404 with a reason of the application', async () => {
     const res = await server.inject.get('/books/99')
-    res.assertStatus(404).assertBodyDeepEqual({ code: 'no-such-book', message: 'there is no book 99' })
+    res.assertStatus(404).assertBodyDeepEqual({ code: 'BookNotFoundError', message: 'there is no book 99' })
   })
 
   test('books are there by GraphQL too', async () => {
@@ -76,7 +76,7 @@ describe('in process', () => {
 
   test('input that is not a book is a 422, and no JSON at all a 400', async () => {
     const incomplete = await server.inject.post('/books', { body: { title: ' ' }, headers: ada })
-    incomplete.assertStatus(422).assertBodySubset({ code: 'invalid-input' })
+    incomplete.assertStatus(422).assertBodySubset({ code: 'ValidationError' })
     expect(incomplete.body<{ message: string }>().message).toContain('body/title must match pattern')
     expect(incomplete.body<{ message: string }>().message).toContain("must have required property 'author'")
     const missing = await server.inject.post('/books', { headers: ada })
@@ -119,7 +119,7 @@ describe('in process', () => {
       form.append('cover', new Blob([new Uint8Array([137, 80, 78, 71])], { type }), '../../cover.png')
       return server.inject.put('/books/1/cover', { formData: form, headers })
     }
-    ;(await server.inject.get('/books/1/cover')).assertStatus(404).assertBodySubset({ code: 'no-such-cover' })
+    ;(await server.inject.get('/books/1/cover')).assertStatus(404).assertBodySubset({ code: 'CoverNotFoundError' })
     ;(await put('image/png', {})).assertStatus(401)
     ;(await put('text/html')).assertStatus(415)
     ;(await put('image/png')).assertStatus(204).assertHeaderExists('ratelimit-remaining')
@@ -159,7 +159,7 @@ describe('in process', () => {
     const lent = await server.inject.post('/loans', { body: { book: '1' }, headers: ada })
     lent.assertStatus(201).assertBodySubset({ book: '1' }).assertBodyNotSubset({ member: 'm1' })
     const again = await server.inject.post('/loans', { body: { book: '1' }, headers: grace })
-    again.assertStatus(409).assertBodySubset({ code: 'lent' })
+    again.assertStatus(409).assertBodySubset({ code: 'BookLentError' })
     const { id } = lent.body() as { id: string }
     ;(await server.inject.delete(`/loans/${id}`, { headers: grace })).assertStatus(404)
     ;(await server.inject.delete(`/loans/${id}`, { headers: ada })).assertStatus(204)
@@ -182,7 +182,7 @@ describe('in process', () => {
     const res = await server.inject.get('/broken')
     expect(written.mock.calls.join()).toContain('swordfish')
     written.mockRestore()
-    res.assertStatus(500).assertBodySubset({ code: 'internal', message: 'that should not have happened' })
+    res.assertStatus(500).assertBodySubset({ code: 'INTERNAL_ERROR', message: 'that should not have happened' })
     expect(JSON.stringify(res.body())).not.toContain('swordfish')
   })
 

@@ -7,14 +7,14 @@ export const answerError: ErrorHandler = (req, res, _next, error) => {
     return res.status(error.status).json({ code: error.code, message: error.message })
   }
   req.log.error({ err: error }, `${req.method} ${req.path} failed`)
-  return res.internalServerError({ code: 'internal', message: 'that should not have happened', request: req.id })
+  return res.internalServerError({ code: 'INTERNAL_ERROR', message: 'that should not have happened', request: req.id })
 }
 
 /** Answers input that the schemas refuse, in the same form. */
 export const answerInvalid: ValidationErrorHandler = {
   status: 422,
   map: ({ errors }) => ({
-    code: 'invalid-input',
+    code: 'ValidationError',
     message: errors.map(({ part, path, message }) => `${part}${path} ${message}`).join('; '),
   }),
 }

@@ -15,9 +15,9 @@ export const policies = new PolicyManager(
 
 /** Asks strangers to log in, and answers members with 403. */
 export const answerDenial: PolicyErrorHandler = (req, res) => {
-  if (memberOf(req) !== undefined) return res.forbidden({ code: 'forbidden', message: 'that is for librarians' })
+  if (memberOf(req) !== undefined) return res.forbidden({ code: 'ForbiddenError', message: 'that is for librarians' })
   return res.header('www-authenticate', 'Bearer realm="library"').unauthorized({
-    code: 'unauthorized',
+    code: 'UnauthorizedError',
     message: 'send authorization: Bearer <token>; the demo knows ada and grace',
   })
 }

@@ -1,7 +1,7 @@
 /** Thrown when a rule of the box office says no. It knows nothing about HTTP. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
-  readonly reason: 'unknown-show' | 'sold-out'
+  readonly reason: 'ShowNotFoundError' | 'SoldOutError'
   readonly details: { readonly left?: number }
 
   constructor(reason: Refusal['reason'], message: string, details: Refusal['details'] = {}) {
@@ -19,8 +19,8 @@ export class BoxOffice {
 
   sell(show: string, seats: number) {
     const left = this.#left.get(show)
-    if (left === undefined) throw new Refusal('unknown-show', `There is no show ${show}`)
-    if (left < seats) throw new Refusal('sold-out', `${show} has ${left} seats left`, { left })
+    if (left === undefined) throw new Refusal('ShowNotFoundError', `There is no show ${show}`)
+    if (left < seats) throw new Refusal('SoldOutError', `${show} has ${left} seats left`, { left })
     this.#left.set(show, left - seats)
     return { show, seats }
   }

@@ -17,11 +17,11 @@ afterEach(() => server.close())
 test('a refusal is a problem with a code and details, and is not reported', async () => {
   const res = await server.inject.post('/shows/tosca/sales', { body: { seats: 1 } })
   res.assertStatus(409).assertHeader('content-type', 'application/problem+json').assertBodySubset({
-    type: 'https://tickets.example.com/problems/sold-out',
+    type: 'https://tickets.example.com/problems/SoldOutError',
     title: 'Conflict',
     status: 409,
     detail: 'tosca has 0 seats left',
-    code: 'sold-out',
+    code: 'SoldOutError',
     left: 0,
   })
   expect(reports).toEqual([])
@@ -29,7 +29,7 @@ test('a refusal is a problem with a code and details, and is not reported', asyn
 
 test('a show that does not exist is a 404 of the application', async () => {
   const res = await server.inject.post('/shows/cats/sales', { body: { seats: 1 } })
-  res.assertStatus(404).assertBodySubset({ code: 'unknown-show', detail: 'There is no show cats' })
+  res.assertStatus(404).assertBodySubset({ code: 'ShowNotFoundError', detail: 'There is no show cats' })
 })
 
 test('input that the schema refuses is a problem that names member and rule', async () => {

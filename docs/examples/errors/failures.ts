@@ -1,7 +1,7 @@
 import { type ErrorHandler, HttpError } from 'framework'
 import { Refusal } from './box-office.ts'
 
-const statuses = { 'unknown-show': 404, 'sold-out': 409 } as const
+const statuses = { ShowNotFoundError: 404, SoldOutError: 409 } as const
 
 /** The only place that knows which status a rule has. */
 export const answerFailure: ErrorHandler = (_req, _res, next, error) => {

@@ -14,7 +14,7 @@ test('books are listed and found', async () => {
 
 test('a book that does not exist is a 404 with a code', async () => {
   const res = await server.inject.get('/books/9')
-  res.assertStatus(404).assertBodyDeepEqual({ code: 'BOOK_NOT_FOUND', message: 'There is no book 9' })
+  res.assertStatus(404).assertBodyDeepEqual({ code: 'BookNotFoundError', message: 'There is no book 9' })
 })
 
 test('a book is validated, added and logged', async () => {

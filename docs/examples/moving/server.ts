@@ -55,7 +55,7 @@ export function makeServer(log: { write(line: string): void } = process.stdout) 
   })
   return server.setErrorHandler((_req, _res, next, error) => {
     if (error instanceof UnknownBook)
-      return next(new HttpError(404, { code: 'BOOK_NOT_FOUND', message: error.message }))
+      return next(new HttpError(404, { code: 'BookNotFoundError', message: error.message }))
     return next()
   })
 }

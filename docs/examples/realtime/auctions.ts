@@ -42,7 +42,7 @@ routes.post('/auctions/:id/bids', { body: NewBid }, async (req, res) => {
   const { id } = req.params
   const last = auctions.get(id)
   if (last !== undefined && last.amount >= req.body.amount)
-    throw new HttpError(409, { code: 'TOO_LOW', details: { last: last.amount } })
+    throw new HttpError(409, { code: 'BidTooLowError', details: { last: last.amount } })
   const bid = { bidder, amount: req.body.amount, version: (last?.version ?? 0) + 1 }
   auctions.set(id, bid)
   await bids.publish({ id }, bid)

@@ -18,5 +18,5 @@ test('an amount is converted', async () => {
 })
 
 test('a response that is not a rate is an error that clients may see as 502', async () => {
-  await expect(rates.toEuro(10, 'EUR')).rejects.toMatchObject({ status: 502, code: 'RATES_UNAVAILABLE' })
+  await expect(rates.toEuro(10, 'EUR')).rejects.toMatchObject({ status: 502, code: 'RatesUnavailableError' })
 })

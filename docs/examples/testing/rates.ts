@@ -17,7 +17,8 @@ export class HttpRates implements Rates {
   async toEuro(amount: number, currency: string) {
     const url = `${this.#url}/rates/${encodeURIComponent(currency)}`
     const res = await this.#send(new Request(url, { signal: AbortSignal.timeout(2000) }))
-    if (!res.ok) throw new HttpError(502, { code: 'RATES_UNAVAILABLE', cause: new Error(`${url} is ${res.status}`) })
+    if (!res.ok)
+      throw new HttpError(502, { code: 'RatesUnavailableError', cause: new Error(`${url} is ${res.status}`) })
     const { euro } = (await res.json()) as { euro: number }
     return amount * euro
   }

@@ -1,7 +1,7 @@
 import { defineErrors } from '../../support/errors.ts'
 
 const { UnserializableError } = defineErrors({
-  UnserializableError: (why: string) => `the body cannot be serialized as JSON: ${why}. Answer with plain data`,
+  UnserializableError: (why: string) => `the body cannot be serialized as JSON: ${why}. Respond with plain data`,
 })
 
 /** Turns a value into JSON text; a serialiser made from a schema replaces {@link toJson}. */

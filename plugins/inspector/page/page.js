@@ -348,9 +348,17 @@ function waterfall(one) {
 function failureOf({ error }) {
   if (!error) return []
   const chain = []
-  for (let cause = error; cause && chain.length < 6; cause = cause.cause)
-    chain.push(typeof cause === 'object' ? cause.stack || `${cause.type}: ${cause.message}` : String(cause))
-  return section('Failure', card(h('pre', { class: 'failed', tabindex: '0' }, chain.join('\n\nCaused by '))))
+  for (let cause = error; cause && chain.length < 6; cause = cause.cause) chain.push(cause)
+  const nodes = chain.map((one, at) => {
+    const { type, message, places = [], stack } = typeof one === 'object' ? one : { message: String(one) }
+    const label = at ? 'Caused by ' : ''
+    return [
+      h('p', { class: 'pad failed' }, label + (type ? `${type}: ` : '') + message),
+      places.map(({ text, name, href }) => h('p', { class: 'pad' }, h('a', { href }, name ? `${name} ${text}` : text))),
+      stack ? h('details', { class: 'pad' }, h('summary', {}, 'Stack'), h('pre', { tabindex: '0' }, stack)) : undefined,
+    ]
+  })
+  return section('Failure', card(nodes))
 }
 
 function logOf(one) {

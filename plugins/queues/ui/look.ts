@@ -1,6 +1,6 @@
 import { isFrameworkError, type Logger, systemClock, within } from '../../../kernel/index.ts'
 import type { QueueCounts } from '../../shared/engines/contract.ts'
-import { withoutPrefix } from '../../shared/failures/format.ts'
+import { withoutPrefix } from '../../shared/failures/described-error.ts'
 import { redactText } from '../../shared/values/redact-text.ts'
 import { messageOf } from '../../shared/values/safely.ts'
 import type { QueueService } from '../service.ts'

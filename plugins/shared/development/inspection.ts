@@ -14,7 +14,7 @@ import type { RouteRecord } from '../../../kernel/routing/collection.ts'
 import { nameOf } from '../../../kernel/routing/middleware.ts'
 import type { Step } from '../../../kernel/routing/route.ts'
 import { defineErrors } from '../../../kernel/support/errors.ts'
-import { printRoutes, printTree } from '../terminal/tree.ts'
+import { handlerOf, printRoutes, printTree } from '../terminal/tree.ts'
 import { madeIn } from '../values/memoize.ts'
 
 const { NotReadyError } = defineErrors({
@@ -24,7 +24,7 @@ const { NotReadyError } = defineErrors({
 const plain = ({ slot, name, plugin, scope }: Step): ExplainedStep => ({ slot, name, plugin, scope })
 
 /** The steps of one request, from what the dispatcher would find for it. */
-function explain({ finder, root, booted, logger }: Inspected, method: string, path: string): Explanation {
+function explain({ routes, finder, root, booted, logger }: Inspected, method: string, path: string): Explanation {
   if (!booted) throw NotReadyError('explain()')
   const target = parseTarget(path)
   if (target === undefined) return { route: undefined, params: {}, steps: root.scope.middlewaresReaching.map(plain) }
@@ -32,7 +32,9 @@ function explain({ finder, root, booted, logger }: Inspected, method: string, pa
   const steps = compiled.steps.map(plain)
   if (miss === undefined) {
     const { plugin, home, terminal } = compiled
-    steps.push({ slot: 'handler', name: nameOf(terminal, 'handler'), plugin, scope: home.name })
+    const record = routes.records(logger).find((one) => routes.compiledFrom(one) === compiled)
+    const name = record === undefined ? nameOf(terminal, 'handler') : handlerOf(record)
+    steps.push({ slot: 'handler', name, plugin, scope: home.name })
     return { route: `${compiled.method} ${compiled.path}`, params: { ...params }, steps }
   }
   for (const { run, path, plugin, scope } of miss.fallbacks) {

@@ -14,7 +14,7 @@ type Definition = PluginDefinition<never, object>
 
 export const { PluginOutsideError, ReplacedServiceError, TestedServerError } = defineErrors({
   PluginOutsideError: (name: string) =>
-    `the plugin "${name}" reaches outside of the process, and has nothing that stands for it in memory. Give its definition the member "memory" (the settings with which it does not: memory: { url: "memory:" }; true if it never does), replace its services (server.replace(name, fake)), or use testServer(app, { services: "real" })`,
+    `the plugin "${name}" reaches outside of the process, and has no replacement in memory. Give its definition the member "memory" (the settings with which it does not: memory: { url: "memory:" }; true if it never does), replace its services (server.replace(name, fake)), or use testServer(app, { services: "real" })`,
   ReplacedServiceError: (name: string, site: CallSite, names: readonly string[]) =>
     `replace("${name}", …) at ${site}: no plugin provides this service.${didYouMean(name, names)} Provided: ${names.join(', ') || 'nothing'}`,
   TestedServerError: (why: string) => why,

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { isFailureStatus } from '../../../kernel/support/errors.ts'
+import { isFailureStatus, messagePrefix } from '../../../kernel/support/errors.ts'
 
 /** Marks an error that describes its response, such as `HttpError`. A registered symbol, as there may be two copies of the package. */
 export const describesResponse = Symbol.for('framework.httpError')
@@ -50,4 +50,10 @@ export function codeOf(status: number): string {
     /ErrorError$/,
     'Error',
   )
+}
+
+/** A message without its code: the framework's messages begin with it, which is a separate member in a body, and nothing that a person needs. */
+export function withoutPrefix(code: string, message: string): string {
+  const prefix = `${messagePrefix(code)}: `
+  return message.startsWith(prefix) ? message.slice(prefix.length) : message
 }

@@ -1,10 +1,10 @@
-import { type Failure, messagePrefix, type Request } from '../../../kernel/index.ts'
+import type { Failure, Request } from '../../../kernel/index.ts'
 import { isPromise } from '../../../kernel/support/within.ts'
 import * as option from '../options/option.ts'
 import { defined } from '../values/json.ts'
-import { phraseOf } from './described-error.ts'
+import { phraseOf, withoutPrefix } from './described-error.ts'
 import { type FailureBody, type FailureFormat, FormattedFailures } from './formatted-failures.ts'
-import { withPage } from './page.ts'
+import { nearestTo, withPage } from './page.ts'
 
 const problemType = 'application/problem+json'
 
@@ -25,15 +25,16 @@ const problem: FailureFormat = (failure, req) => {
     errors,
     stack,
     cause,
+    ...nearestMember(failure, req),
   })
   // First for the order, and again last because nothing may replace the standard members.
   return { headers: { 'content-type': problemType }, body: { ...members, ...details, ...members } }
 }
 
-/** A message without its code: the framework's messages begin with it, which is a separate member in a body, and nothing that a person needs. */
-export function withoutPrefix(code: string, message: string): string {
-  const prefix = `${messagePrefix(code)}: `
-  return message.startsWith(prefix) ? message.slice(prefix.length) : message
+/** In development, the member `nearest` of the body of a 404 or 405: the routes that the client may have meant. */
+function nearestMember(failure: Failure, req: Request | undefined): { readonly nearest?: readonly string[] } {
+  const nearest = nearestTo(failure, req)
+  return nearest.length === 0 ? {} : { nearest }
 }
 
 /** Makes the body of a failure; `req` is `undefined` where the head of the request could not be read. */
@@ -62,7 +63,10 @@ const custom = option.shape({
 /** The option `errorFormat` of a server. */
 const forms = option.either(option.oneOf('default', 'problem'), formatter, custom)
 export const errorFormat = forms.default('default').into((given) => {
-  if (given === 'default') return new FormattedFailures(withPage(({ body }) => body && { body }))
+  if (given === 'default')
+    return new FormattedFailures(
+      withPage((failure, req) => failure.body && { body: { ...failure.body, ...nearestMember(failure, req) } }),
+    )
   if (given === 'problem')
     return new FormattedFailures(withPage(problem), { contentType: problemType, schema: 'problem' })
   const { body, schema, contentType } =

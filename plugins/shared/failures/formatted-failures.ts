@@ -45,7 +45,7 @@ export interface FailureBody {
   code: string
   /** What went wrong, for people; it may change from version to version. */
   message: string
-  /** The stack of the thrown value, only with `exposeErrorDetails`; in production not for a mistake in the application. */
+  /** The stack of the thrown value, only from status 500 on and with `exposeErrorDetails`; in production not for a mistake in the application. */
   stack?: string
   /** The `cause` of the thrown value, only with `exposeErrorDetails`; in production not for a mistake in the application. */
   cause?: unknown
@@ -78,14 +78,15 @@ export class FormattedFailures implements Failures {
         const { status, code } = error
         const isFile = code === FileNotFoundError.code && !exposesDetails()
         const message = isFile ? FileNotFoundError().message : error.message
-        return { status, code, message, error, unhandled: false, body: bodyOf(code, message, error) }
+        return { status, code, message, error, unhandled: false, body: bodyOf(status, code, message, error) }
       }
       const described = describedError(error)
       if (described !== undefined) {
         const { status, code = ownName(error) ?? codeOf(status), type, headers, exposes } = described
         const details = exposes ? described.details : undefined
         const message = exposes ? (error as Error).message : phraseOf(status)
-        const body = bodyOf(code, message, exposes || exposesMistakes() ? error : undefined, details)
+        const shown = exposes || exposesMistakes() ? error : undefined
+        const body = { ...bodyOf(status, code, message, shown), ...details }
         return { status, code, message, type, details, headers, error, unhandled: false, body }
       }
     } catch {
@@ -100,7 +101,7 @@ export class FormattedFailures implements Failures {
       if (exposesMistakes()) {
         const code = nameOf(error)
         const message = error instanceof Error ? error.message : String(error)
-        return { status: 500, code, message, error, unhandled: true, body: bodyOf(code, message, error) }
+        return { status: 500, code, message, error, unhandled: true, body: bodyOf(500, code, message, error) }
       }
     } catch {
       // As above.
@@ -147,9 +148,10 @@ export function describedFormat(failures: Failures): DescribedFormat | undefined
 }
 
 /** A cause as plain data; an error would be `{}` in JSON. */
-function describeCause(cause: unknown): unknown {
+function describeCause(cause: unknown, hasStack: boolean): unknown {
   try {
-    if (cause instanceof Error) return { name: cause.name, message: cause.message, stack: cause.stack }
+    if (cause instanceof Error)
+      return { name: cause.name, message: cause.message, ...(hasStack && { stack: cause.stack }) }
     toJson(cause)
     return cause
   } catch {
@@ -157,12 +159,13 @@ function describeCause(cause: unknown): unknown {
   }
 }
 
-/** `{ code, message }` and the details, with stack and cause while they are exposed. */
-function bodyOf(code: string, message: string, error: unknown, details?: object): FailureBody {
-  const body: FailureBody = { code, message, ...details }
+/** `{ code, message }`, with the cause while it is exposed, and from 500 on the stack: below, the client is wrong and not the code. */
+function bodyOf(status: number, code: string, message: string, error: unknown): FailureBody {
+  const body: FailureBody = { code, message }
   if (exposesDetails() && error instanceof Error) {
-    if (error.stack !== undefined) body.stack = error.stack
-    if (error.cause !== undefined) body.cause = describeCause(error.cause)
+    const hasStack = status >= 500
+    if (hasStack && error.stack !== undefined) body.stack = error.stack
+    if (error.cause !== undefined) body.cause = describeCause(error.cause, hasStack)
   }
   return body
 }

@@ -65,7 +65,7 @@ const names = ['code', 'message', 'headers', 'details', 'type', 'cause', 'expose
  * members of the format itself.
  * @example
  * router.get('/books/:id', (req) => {
- *   throw new HttpError(404, { code: 'BOOK_NOT_FOUND', message: `There is no book ${req.params.id}` })
+ *   throw new HttpError(404, { code: 'BookNotFoundError', message: `There is no book ${req.params.id}` })
  * })
  */
 export class HttpError extends Error {

@@ -1,25 +1,40 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type Negotiator from 'negotiator'
-import { type Failure, placeIn, type Request } from '../../../kernel/index.ts'
-import { baseStyle, escapeHtml, hashOfStyle, htmlPage, pagePolicy } from '../pages/shell.ts'
+import type { Failure, Kernel, Request } from '../../../kernel/index.ts'
+import { MethodNotAllowedError, RouteNotFoundError } from '../../../kernel/support/errors.ts'
+import { html, type Markup, plural, scrollingTable, termList } from '../pages/markup.ts'
+import { baseStyle, hashOfStyle, htmlPage, pagePolicy } from '../pages/shell.ts'
 import { framesOf } from '../terminal/error-lines.ts'
-import { sourceLines } from '../terminal/stack.ts'
-import { phraseOf } from './described-error.ts'
-import type { FailureFormat } from './formatted-failures.ts'
+import { editorAddress, type Place, placesOf, placeText, sourceLines } from '../terminal/stack.ts'
+import { redact } from '../values/redact.ts'
+import { safely } from '../values/safely.ts'
+import { phraseOf, withoutPrefix } from './described-error.ts'
+import { exposesMistakes, type FailureFormat } from './formatted-failures.ts'
+import { nearestRoutes } from './nearest-routes.ts'
 
 // Needed only in development, with a browser.
 const load = createRequire(import.meta.url)
 
 /**
- * Responds to a browser that encounters a mistake in the application with a page instead of the body. A failure without a body, as in
- * production, has no page: clients must not learn more.
+ * Responds to a browser with a page instead of the body, in development: to a mistake in the application, an address without a route, and
+ * invalid input. In production nothing has a page: clients must not learn more.
  */
 export function withPage(format: FailureFormat): FailureFormat {
   return (failure, req) => {
-    const isShown = failure.unhandled && failure.body !== undefined && req !== undefined && prefersPage(req)
-    return isShown ? { body: pageOf(failure, req), headers: headersOf() } : format(failure, req)
+    const { unhandled, errors, error } = failure
+    const isShown = req !== undefined && exposesMistakes() && (unhandled || errors !== undefined || isMiss(error))
+    return isShown && prefersPage(req) ? { body: pageOf(failure, req), headers: headersOf() } : format(failure, req)
   }
+}
+
+const missing = [RouteNotFoundError.code, MethodNotAllowedError.code]
+const isMiss = (error: unknown) => missing.includes((error as Partial<Failure> | undefined)?.code ?? '')
+
+/** In development, the routes that a client may have meant whose address has no route. */
+export function nearestTo({ error }: Failure, req: Request | undefined): readonly string[] {
+  if (req === undefined || !isMiss(error) || !exposesMistakes()) return []
+  return nearestRoutes(req.server.listing, req.method, req.path)
 }
 
 /** Whether the client is a browser that navigates: `fetch` and other programs accept anything, or prefer JSON. */
@@ -30,6 +45,12 @@ export function prefersPage(req: Request): boolean {
   const types = new library({ headers: { accept } }).mediaTypes(['application/json', 'text/html'])
   return types[0] === 'text/html'
 }
+
+const recorders = new WeakMap<Kernel, (req: Request) => string | undefined>()
+
+/** Announces where a tool shows what it has recorded of a request: the page of its failure links to it. */
+export const announceRecorder = (server: Kernel, addressOf: (req: Request) => string | undefined): void =>
+  void recorders.set(server, addressOf)
 
 const style = baseStyle + readFileSync(new URL('./page.css', import.meta.url), 'utf8')
 
@@ -46,16 +67,50 @@ function headersOf(): Record<string, string> {
   return headers
 }
 
-function pageOf({ status, code, message, error }: Failure, req: Request): string {
+function pageOf(failure: Failure, req: Request): string {
+  const { status, code, message, error, errors, unhandled } = failure
   const title = `${status} ${phraseOf(status)}`
-  const route = req.route === undefined ? '' : ` · route ${req.route}`
-  const body = `<main>
-<p>${escapeHtml(`${title} · ${req.method} ${req.path}${route}`)}</p>
-<h1>${escapeHtml(`${code}: ${message}`)}</h1>
-${chainOf(error).map(sectionOf).join('\n')}
+  const recorded = recorders.get(req.server)?.(req)
+  const body = html`<main>
+<p>${title} · ${req.method} ${req.path}${req.route !== undefined && ` · route ${req.route}`}</p>
+<h1>${code}: ${withoutPrefix(code, message)}</h1>
+${unhandled ? chainOf(error).map(sectionOf) : errors === undefined ? routesOf(failure, req) : fieldsOf(errors)}
+<h2>Request</h2>
+${recorded !== undefined && html`<p><a href="${recorded}">Show it in the inspector</a></p>`}
+${requestOf(req)}
 </main>
-<footer>Request ${escapeHtml(req.id)}. This page is shown while developing: with exposeErrorDetails, and never with NODE_ENV=production.</footer>`
-  return htmlPage({ title: `${title}: ${message}`, head: `<style>${style}</style>`, body })
+<footer>Request ${req.id}. This page is shown while developing: with exposeErrorDetails, and never with NODE_ENV=production.</footer>`
+  return htmlPage({ title: `${title}: ${message}`, head: `<style>${style}</style>`, body: String(body) })
+}
+
+function routesOf(failure: Failure, req: Request): Markup {
+  const near = nearestTo(failure, req)
+  if (near.length > 0)
+    return html`<h2>Nearest routes</h2>\n<ul>${near.map((one) => html`<li><code>${one}</code></li>`)}</ul>`
+  const { length } = req.server.listing.routes
+  return html`<p>The server has ${plural(length, 'route')}, none of them near. <code>framework routes</code> lists them.</p>`
+}
+
+function fieldsOf(errors: readonly object[]): Markup {
+  const rows = errors.map((row) => {
+    const { part, path, message } = row as { readonly [member: string]: unknown }
+    return html`<tr><td>${part}</td><td><code>${path}</code></td><td>${message}</td></tr>`
+  })
+  return scrollingTable('Invalid input', ['Part', 'Member', 'Message'], rows)
+}
+
+/** The longest list of values that is shown, in characters. */
+const maxShown = 4_000
+
+/** What a request has, without its secrets: a page is easily photographed or copied. */
+function requestOf(req: Request): Markup {
+  const { params, query, headers, body } = req
+  const shown = Object.entries({ params, query, headers, body }).flatMap(([name, value]) => {
+    const isEmpty = typeof value !== 'object' || value === null || Object.keys(value).length === 0
+    const text = isEmpty ? undefined : safely(() => JSON.stringify(redact(value), undefined, 2))
+    return text === undefined ? [] : [[name, html`<pre tabindex="0">${text.slice(0, maxShown)}</pre>`] as const]
+  })
+  return html`<div class="card">${termList(shown)}</div>`
 }
 
 /** An error and its causes; a chain may contain a cycle. */
@@ -66,28 +121,33 @@ function chainOf(error: unknown): Error[] {
   return chain
 }
 
-function sectionOf(error: Error, index: number): string {
+/** An error with its place in the application; the frames of packages, of the runtime and of the framework are folded. */
+function sectionOf(error: Error, index: number): Markup {
   const { name, message } = error
   const stack = typeof error.stack === 'string' ? error.stack : ''
-  const place = placeIn(['', ...framesOf({ name, message, stack })].join('\n'), '/node_modules/')
-  const heading = index === 0 ? '' : `<h2>${escapeHtml(`Caused by ${name}: ${message}`)}</h2>\n`
-  const frame = place === undefined ? '' : frameOf(place)
-  const lines = stack.split('\n').map((line) => `<span>${escapeHtml(line)}</span>`)
-  return `${heading}${frame}<h2>Stack</h2>\n<pre class="card" tabindex="0">${lines.join('')}</pre>`
+  const frames = framesOf({ name, message, stack })
+  const [place, ...callers] = placesOf(frames)
+  const all = html`<details><summary>Stack, with ${plural(frames.length, 'frame')}</summary>\n<pre class="card" tabindex="0">${stack
+    .split('\n')
+    .map((line) => html`<span>${line}</span>`)}</pre></details>`
+  return html`${index > 0 && html`<h2>Caused by ${name}: ${message}</h2>\n`}${place && frameOf(place)}${
+    callers.length > 0 && html`<p>Called from</p>\n<ul>${callers.map((one) => html`<li>${linkOf(one)}</li>`)}</ul>\n`
+  }${all}`
 }
+
+const linkOf = (place: Place): Markup =>
+  html`<a href="${editorAddress(place)}">${place.name !== undefined && `${place.name} `}${placeText(place)}</a>`
 
 /** The number of lines that are shown before and after the failing one. */
 const around = 4
 
-function frameOf(place: string): string {
-  const [, file = '', at = ''] = /^(.*):(\d+):\d+$/.exec(place) ?? []
-  const number = Number(at)
-  const lines = sourceLines(file)
-  if (lines === undefined || number > lines.length) return ''
-  const first = Math.max(1, number - around)
-  const shown = lines.slice(first - 1, number + around).map((line, i) => {
-    const text = escapeHtml(`${String(first + i).padStart(5)} │ ${line.slice(0, 400)}`)
-    return first + i === number ? `<span class="here">${text}</span>` : `<span>${text}</span>`
+function frameOf(place: Place): Markup {
+  const lines = sourceLines(place.file) ?? []
+  const first = Math.max(1, place.line - around)
+  const shown = lines.slice(first - 1, place.line + around).map((line, i) => {
+    const text = `${String(first + i).padStart(5)} │ ${line.slice(0, 400)}`
+    return html`<span${first + i === place.line && html` class="here"`}>${text}</span>`
   })
-  return `<h2>${escapeHtml(place)}</h2>\n<pre class="card" tabindex="0">${shown.join('')}</pre>\n`
+  const code = place.line <= lines.length && html`<pre class="card" tabindex="0">${shown}</pre>\n`
+  return html`<h2>${linkOf(place)}</h2>\n${code}`
 }

@@ -39,10 +39,19 @@ export function pathOf({ path = [] }: StandardIssue): PropertyKey[] {
   return given.map((part) => (typeof part === 'object' ? part.key : part))
 }
 
-function issuesOf(issue: StandardIssue): Issue[] {
+/** Whether a path leads to a member that an object does not have. */
+function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+  if (path.length === 0) return false
+  const parent = path.slice(0, -1).reduce((of, key) => (of as Record<PropertyKey, unknown> | undefined)?.[key], value)
+  return isObject(parent) && (parent as Record<PropertyKey, unknown>)[path.at(-1)!] === undefined
+}
+
+function issuesOf(issue: StandardIssue, value: unknown): Issue[] {
   const own = issue as StandardIssue & Readonly<Record<string, unknown>>
   const path = pathOf(issue)
-  const keyword = [own.code, own.type, own.rule].find((name) => typeof name === 'string') ?? 'invalid'
+  // Each library has names of its own; the most frequent mistake has the same one in all, for messages that are chosen by it.
+  const names = [isMissing(value, path) ? 'required' : undefined, own.code, own.type, own.rule, 'invalid']
+  const keyword = names.find((name) => typeof name === 'string') as string
   const params: Record<string, unknown> = {}
   for (const name of ruleMembers) if (own[name] !== undefined) params[name] = own[name]
   // Zod reports all unknown members of an object as one issue of the object.
@@ -51,10 +60,10 @@ function issuesOf(issue: StandardIssue): Issue[] {
   return paths.map((one) => ({ path: pointerOf(one), keyword, message: issue.message, params }))
 }
 
-function verdictOf(result: StandardResult<unknown>): Verdict {
+function verdictOf(result: StandardResult<unknown>, value: unknown): Verdict {
   if (result.issues === undefined) return { ok: true, value: result.value }
-  const issues = result.issues.slice(0, maxIssues).flatMap(issuesOf).slice(0, maxIssues)
-  return { ok: false, issues, cause: result.issues }
+  const issues = result.issues.slice(0, maxIssues).flatMap((one) => issuesOf(one, value))
+  return { ok: false, issues: issues.slice(0, maxIssues), cause: result.issues }
 }
 
 /** Runs the schema's own validator; its result replaces the value. */
@@ -62,7 +71,7 @@ export function standardCheck(schema: StandardSchema): Check {
   const standard = schema['~standard']
   return (value) => {
     const result = standard.validate(value)
-    return result instanceof Promise ? result.then(verdictOf) : verdictOf(result)
+    return result instanceof Promise ? result.then((late) => verdictOf(late, value)) : verdictOf(result, value)
   }
 }
 

@@ -90,7 +90,8 @@ export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
   const parts = chain.map(partOf).map((part) => ({ ...part, places: placesIn(part) }))
   const hasPlaces = parts.some(({ places }) => places.length > 0)
   const shown = new Set<string>()
-  return parts.flatMap(({ said, frames, places, isOwn }, at) => {
+  const page = explanation(chain)
+  const lines = parts.flatMap(({ said, frames, places, isOwn }, at) => {
     const [first = '', ...rest] = said.split('\n')
     const label = at === 0 ? '' : paint('dim', 'caused by: ')
     // The compiler has already printed the place, with a frame of its own.
@@ -105,6 +106,13 @@ export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
     const all = process.env.DEBUG ? dim(frames.slice(0, 50), paint) : []
     return [label + paint('red', first), ...rest, ...[...where, ...all].map((line) => `  ${line}`)]
   })
+  return page === undefined ? lines : [...lines, paint('dim', page)]
+}
+
+/** Where the innermost error of the framework is explained; `undefined` if there is none. */
+export function explanation(chain: readonly Thrown[]): string | undefined {
+  const own = chain.findLast(({ isOwn }) => isOwn)
+  return own && `Explained by: npm run framework -- docs ${own.name}`
 }
 
 /** The frames of packages, for errors other than the framework's own, which name the problem and the remedy. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readRegularFileSync } from '../files/read-file.ts'
 import { safely } from '../values/safely.ts'
@@ -64,6 +64,34 @@ function ownFolders(): string[] {
 export function placeText({ file, line, column }: Place): string {
   const short = relative(process.cwd(), file)
   return `${short.startsWith('..') ? file : short}:${line}${column === 0 ? '' : `:${column}`}`
+}
+
+/** The addresses by which editors open a place, by the names of their programs. */
+const editors: { readonly [program: string]: string } = {
+  code: 'vscode://file{file}:{line}:{column}',
+  'code-insiders': 'vscode-insiders://file{file}:{line}:{column}',
+  codium: 'vscodium://file{file}:{line}:{column}',
+  cursor: 'cursor://file{file}:{line}:{column}',
+  windsurf: 'windsurf://file{file}:{line}:{column}',
+  zed: 'zed://file{file}:{line}:{column}',
+  idea: 'idea://open?file={file}&line={line}&column={column}',
+  webstorm: 'webstorm://open?file={file}&line={line}&column={column}',
+  subl: 'subl://open?url=file://{file}&line={line}&column={column}',
+}
+
+/**
+ * The address that opens a place in the editor: that of the variable `EDITOR`, which has the name of a program (`cursor --wait`) or an
+ * address with `{file}`, `{line}` and `{column}`; of Visual Studio Code for any other.
+ */
+export function editorAddress({ file, line, column }: Place): string {
+  // Deno throws where access is not allowed.
+  const editor = safely(() => process.env.EDITOR) ?? ''
+  const [program = ''] = basename(editor).split(' ')
+  const template = editor.includes('{file}') ? editor : (editors[program] ?? editors.code!)
+  // A path of Windows begins with the name of a drive.
+  const path = encodeURI(file.replaceAll('\\', '/').replace(/^(?!\/)/, '/'))
+  const values: { readonly [name: string]: string | number } = { file: path, line, column: column || 1 }
+  return template.replace(/\{(file|line|column)\}/g, (_, name: string) => String(values[name]))
 }
 
 /** A line of `sourceFrame`: a line of the source, the line of the place, or the mark below it. */

@@ -1,5 +1,5 @@
 import type { Listing, PluginNode } from '../../../kernel/inspection.ts'
-import { nameOf } from '../../../kernel/routing/middleware.ts'
+import type { RouteRecord } from '../../../kernel/routing/collection.ts'
 import { aligned } from './columns.ts'
 
 const phases = ['boot', 'ready', 'drain', 'close'] as const
@@ -41,12 +41,19 @@ export function printTree(node: PluginNode): string {
   return aligned(treeRows(node)).join('\n')
 }
 
+/** The method of a route as lists show it: `WS` for a websocket, which is opened with GET. */
+export const methodOf = ({ method, options }: RouteRecord): string =>
+  (options as { readonly websocket?: unknown }).websocket ? 'WS' : method
+
+/** The name of a handler; of one without a name, its place. */
+export const handlerOf = ({ handler, site }: RouteRecord): string => handler.name || site.toLine()
+
 /** The routes of a booted server, one line each with its chain. */
 export function printRoutes(routes: Listing['routes']): string {
-  const rows = routes.map(({ record: { method, path, handler }, steps, plugin }) => [
-    method,
-    path,
-    [...steps.map((step) => step.name), nameOf(handler, 'handler')].join(' > '),
+  const rows = routes.map(({ record, steps, plugin }) => [
+    methodOf(record),
+    record.path,
+    [...steps.map((step) => step.name), handlerOf(record)].join(' > '),
     plugin === 'application' ? '' : `by ${plugin}`,
   ])
   return aligned(rows).join('\n')

@@ -151,8 +151,8 @@ test('a drain hook that throws or rejects is an error of closing, and stops no o
   await pass()
   const { errors, abandoned } = await closed
   expect(errors.sort()).toEqual([
-    'CLOSE_HOOK: the drain hook of the plugin "drain 1" failed: late',
-    'CLOSE_HOOK: the drain hook of the plugin "drain 2" failed: at once',
+    'the drain hook of the plugin "drain 1" failed: late',
+    'the drain hook of the plugin "drain 2" failed: at once',
   ])
   expect([calls, abandoned]).toEqual([['drained', 'closed'], false])
 })

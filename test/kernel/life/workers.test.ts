@@ -45,7 +45,7 @@ describe('the place among several workers', () => {
     expect(refuse(undefined)).not.toThrow()
     expect(refuse({ number: 1, of: 1 })).not.toThrow()
     expect(refuse({ number: 2, of: 4 })).toThrow(
-      'WORKER_MEMORY: votes are counted in the memory of each process, and this is worker 2 of 4. Set votes.store, or run one worker',
+      'votes are counted in the memory of each process, and this is worker 2 of 4. Set votes.store, or run one worker',
     )
   })
 })

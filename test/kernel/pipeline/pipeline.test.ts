@@ -123,7 +123,7 @@ describe('the result of a handler', () => {
   })
 
   test.each([
-    ['a Map', new Map([['a', 1]]), /nothing of the Map would be left. Answer with plain data/],
+    ['a Map', new Map([['a', 1]]), /nothing of the Map would be left. Respond with plain data/],
     ['a Set', new Set([1]), /the Set/],
     ['a RegExp', /a/, /the RegExp/],
     ['headers of the web', new Headers({ a: 'b' }), /the Headers/],

@@ -39,7 +39,7 @@ describe('listen', () => {
     const { port } = await listen(0, '127.0.0.1')
     await expect(listen(port, '127.0.0.1')).rejects.toMatchObject({
       code: 'PortInUseError',
-      message: expect.stringMatching(new RegExp(`^PORT_IN_USE: 127\\.0\\.0\\.1:${port} .*choose another port`)),
+      message: expect.stringMatching(new RegExp(`^127\\.0\\.0\\.1:${port} .*choose another port`)),
       cause: { code: 'EADDRINUSE' },
     })
   })

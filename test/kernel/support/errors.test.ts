@@ -20,5 +20,7 @@ test.each<[unknown[], string]>([
 test('an error that is defined without a status is a mistake in the application, which clients do not read', () => {
   const PortError = defineError('PortError', (port: number) => `the port ${port} is taken`)
   expect(PortError.status).toBe(500)
-  expect(PortError(3000)).toMatchObject({ code: 'PortError', status: 500, message: 'PORT: the port 3000 is taken' })
+  expect(PortError(3000)).toMatchObject({ code: 'PortError', status: 500, message: 'the port 3000 is taken' })
+  const Gone = defineError('GoneError', 410, () => 'it is gone')
+  expect(Gone().message).toBe('GONE: it is gone')
 })

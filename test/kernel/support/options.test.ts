@@ -6,8 +6,7 @@ const address = 'redis://user:hunter2@host'
 const pem = '-----BEGIN PRIVATE KEY-----\nMIIE'
 
 /** The value in the message. */
-const said = (value: unknown) =>
-  /^OPTION: the option "x" is (.*); it takes y$/s.exec(OptionError('x', value, 'y').message)?.[1]
+const said = (value: unknown) => /^the option "x" is (.*); it takes y$/s.exec(OptionError('x', value, 'y').message)?.[1]
 
 describe('the value in a message', () => {
   test.each<[string, unknown, string]>([
@@ -49,7 +48,7 @@ describe('the value in a message', () => {
   test('of options that are a text, or have a name that no one knows, no value', () => {
     expect(() => checkOptions('cookie', secret as never, ['secret'])).toThrow('"cookie" is a string (not shown)')
     expect(() => checkOptions('cookie', { secert: secret }, ['secret'])).toThrow(
-      /^OPTION: Unknown option "cookie\.secert"\. Did you mean "secret"\? Known options: secret$/,
+      /^Unknown option "cookie\.secert"\. Did you mean "secret"\? Known options: secret$/,
     )
     expect(() => sizeOption('limit', 'much')).toThrow('"limit" is "much"')
   })

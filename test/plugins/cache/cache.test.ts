@@ -301,7 +301,7 @@ describe('options', () => {
     const { server, router } = makeServer()
     router[verb as 'post']('/x', { cache: cache as never }, () => 1)
     await expect(server.ready()).rejects.toThrow(message)
-    await expect(server.ready()).rejects.toThrow(`ROUTE_OPTION: ${verb.toUpperCase()} /x (registered at `)
+    await expect(server.ready()).rejects.toThrow(`${verb.toUpperCase()} /x (registered at `)
   })
 
   test.each<[string, string, string]>([

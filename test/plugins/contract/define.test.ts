@@ -10,10 +10,7 @@ describe('a contract', () => {
   })
 
   test.each<[object, string]>([
-    [
-      { one: { method: 'GET', path: 'one' } },
-      'the route one of the contract: ROUTE_PATTERN: the path "one" does not begin',
-    ],
+    [{ one: { method: 'GET', path: 'one' } }, 'the route one of the contract: the path "one" does not begin'],
     [{ one: { method: 'GET', path: '/:a/:a' } }, 'has the parameter "a" twice'],
     [{ one: { method: 'GET' } }, 'is not a string'],
     [{ one: { method: 'FETCH', path: '/one' } }, 'its method is one of GET, HEAD, POST'],

@@ -189,14 +189,14 @@ describe('signing', () => {
     server.get('/set', (_req, res) => res.cookie('a', '1', { signed: true }).ok())
     ;(await server.inject.get('/set')).assertStatus(500).assertHeaderNotExists('set-cookie')
     expect(server.entries.map(({ fields }) => (fields.err as Error).message)).toEqual([
-      'COOKIE: the cookie "a" cannot be signed without a secret. Give the plugin one: cookie: { secret: … }',
+      'the cookie "a" cannot be signed without a secret. Give the plugin one: cookie: { secret: … }',
     ])
   })
 })
 
 describe('options', () => {
   test.each<[object, string]>([
-    [{ secret: '' }, 'OPTION: the option "plugins.cookie.secret" is an empty string; it takes a random string'],
+    [{ secret: '' }, 'the option "plugins.cookie.secret" is an empty string; it takes a random string'],
     [{ secret: '   ' }, 'the option "plugins.cookie.secret" is an empty string'],
     [{ secret: [] }, 'the option "plugins.cookie.secret" is an empty list'],
     [{ secret: [secret, ''] }, 'the option "plugins.cookie.secret" is an empty string'],
@@ -221,7 +221,7 @@ describe('options', () => {
   test('everything that is wrong is in one error', () => {
     const options = { secret: 5, defaults: { sameSite: 'sometimes', maxage: 5 } }
     expect(() => new Server({ plugins: { cookie: options } as {} })).toThrow(
-      /^OPTION: 3 options are wrong:\n- .*cookie\.secret.*\n- Unknown option "plugins\.cookie\.defaults\.maxage".*\n- .*sameSite" is "sometimes"; it takes "strict", "lax", "none", or true or false$/,
+      /^3 options are wrong:\n- .*cookie\.secret.*\n- Unknown option "plugins\.cookie\.defaults\.maxage".*\n- .*sameSite" is "sometimes"; it takes "strict", "lax", "none", or true or false$/,
     )
   })
 

@@ -162,7 +162,7 @@ describe('CO-04: whatever is set', () => {
 
   // The class of cookie CVE-2024-47764: characters of name, path and domain that begin another attribute.
   test.each([...hostile, '', 'a b', 'a=b', ' a', 'a\t', 'a,b\u00a0'])('the name %j', async (name) => {
-    expect(await refusal(name, '1')).toMatch(/^COOKIE: the cookie ".*" cannot be set: .*A name has no spaces/s)
+    expect(await refusal(name, '1')).toMatch(/^the cookie ".*" cannot be set: .*A name has no spaces/s)
   })
   test.each([...hostile, '', 'x', '*', 'https://a.test/'])('the path %j', async (path) => {
     expect(await refusal('a', '1', { path })).toContain('the option "res.cookie.path" is ')
@@ -229,7 +229,7 @@ describe('CO-04: whatever is set', () => {
     [null, {}],
     ['\ud800', {}],
   ])('the value %j with %o is a clear error', async (value, options) => {
-    expect(await refusal('a', value, options)).toMatch(/^(COOKIE: the cookie "a"|(UNKNOWN_)?OPTION: .*res\.cookie)/)
+    expect(await refusal('a', value, options)).toMatch(/^(the cookie "a"|(UNKNOWN_)?.*res\.cookie)/)
   })
 
   test('a name that is not text', async () => {

@@ -70,7 +70,7 @@ describe('job files', () => {
   test.each([
     ['throws', `throw new Error('no database at import')`, 'no database at import'],
     ['is not JavaScript', 'export const = 5', ''],
-    ['has a wrong pattern', `globalThis.testCron.cron('61 * * * *')`, 'CRON_PATTERN'],
+    ['has a wrong pattern', `globalThis.testCron.cron('61 * * * *')`, 'the cron pattern'],
   ])('a file that %s fails the start and is named', async (_what, text, why) => {
     const folder = folderWith({ 'jobs/broken.js': text })
     await expect(run({ crons: ['jobs/*.js'] })).rejects.toMatchObject({

@@ -146,13 +146,13 @@ describe('jobs run while the server listens', () => {
 
   test('wrong jobs of the server option background.crons have its path', () => {
     expect(() => make({ background: { crons: ['src/*.js', 5 as never] } })).toThrow(
-      /^OPTION: the option "background\.crons\[1\]" is 5; it takes a glob/,
+      /^the option "background\.crons\[1\]" is 5; it takes a glob/,
     )
   })
 
   test('wrong options of a page that is registered by itself name its plugin', () => {
     expect(() => make({ plugins: [cronPlugin(), cronUi({ path: 'crons' })] })).toThrow(
-      /^OPTION: the option "cronUi\.path" is "crons";.* The plugin "cronUi" is registered at/,
+      /^the option "cronUi\.path" is "crons";.* The plugin "cronUi" is registered at/,
     )
   })
 })

@@ -348,7 +348,7 @@ describe('jobs as objects', () => {
     const { jobs } = await listening({ plugins: {}, background: { crons: [job] } })
     expect(names(jobs())).toEqual(['listed'])
     expect(() => make({ plugins: {}, background: { crons: [job, job, { ...job, schedule: '* *' }] } })).toThrow(
-      /^OPTION: the option "background\.crons\[2\]\.schedule": the cron pattern "\* \*" has 2 fields/,
+      /^the option "background\.crons\[2\]\.schedule": the cron pattern "\* \*" has 2 fields/,
     )
   })
 

@@ -356,7 +356,7 @@ describe('safety', () => {
       expect(inspect(error, { depth: 9 })).not.toContain('hunter2')
       expect((error as Error).message).toBe(
         [
-          'ENV: the environment cannot be used (read: .env, .env.local and the environment of the process):',
+          'the environment cannot be used (read: .env, .env.local and the environment of the process):',
           'SECRET (of .env) does not pass its check',
           'PORT (of .env) is not valid; it takes a number',
           'LEVEL (of .env.local) is not valid; it takes one of "a", "b"',
@@ -449,12 +449,10 @@ describe('the plugin', () => {
   test('reports wrong options, those of the schema too, where it is registered', () => {
     const make = (options: unknown) => () => new Server({ ...quiet, plugins: { env: options as never } })
     expect(make({ file: 5, schema: () => ({ A: String }) })).toThrow(
-      /^OPTION: 2 options are wrong:\n- the option "plugins\.env\.schema\.A" is a function; it takes the result of a builder: .*\n- the option "plugins\.env\.file" is 5; it takes a path, or false$/,
+      /^2 options are wrong:\n- the option "plugins\.env\.schema\.A" is a function; it takes the result of a builder: .*\n- the option "plugins\.env\.file" is 5; it takes a path, or false$/,
     )
     const misspelt = (s: EnvSchema) => ({ A: s.string({ defualt: 'a' } as never) })
-    expect(make({ schema: misspelt })).toThrow(
-      'OPTION: Unknown option "schema.string.defualt". Did you mean "default"?',
-    )
+    expect(make({ schema: misspelt })).toThrow('Unknown option "schema.string.defualt". Did you mean "default"?')
     expect(make({ file: 'https://a:b@c/.env' })).toThrow('"plugins.env.file" is a string (not shown); it takes a path')
     expect(make({ schema: 'A' })).toThrow('"plugins.env.schema" is a string (not shown); it takes a function')
   })

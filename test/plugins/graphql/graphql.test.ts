@@ -513,7 +513,7 @@ describe('the forms it is given in', () => {
 
   test('wrong options have the path at which they stand', () => {
     expect(() => new Server({ router: router(), graphql: { jit: { minCount: 0 } } })).toThrow(
-      'OPTION: the option "graphql.jit.minCount" is 0; it takes a whole number above 0',
+      'the option "graphql.jit.minCount" is 0; it takes a whole number above 0',
     )
     expect(() => new Server({ router: router(), plugins: { graphql: { keepAlive: 0 } } })).toThrow(
       'the option "plugins.graphql.keepAlive" is 0; it takes milliseconds above 0',

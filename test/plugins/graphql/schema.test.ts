@@ -38,9 +38,7 @@ describe('the schema grows until the first request', () => {
   test('after that it is an error that says so, and the server continues', async () => {
     const { server, post } = graphqlApp({ schema: base })
     await post({ query: '{ a }' })
-    expect(() => server.graphql.addTypeDef('type A { a: Int }')).toThrow(
-      /GRAPHQL_SCHEMA_BUILT: addTypeDef comes too late/,
-    )
+    expect(() => server.graphql.addTypeDef('type A { a: Int }')).toThrow(/addTypeDef comes too late/)
     expect(() => server.graphql.addResolver('A', {})).toThrow(/addResolver\("A"\) comes too late/)
     expect((await post({ query: '{ a }' })).body).toEqual({ data: { a: 1 } })
   })
@@ -148,9 +146,7 @@ describe('the parts of a schema', () => {
       getTypeMap() {}
     }
     const parts = { given: new Foreign() as never, files: [], typeDefs: [], resolvers: [] }
-    expect(() => buildSchema({ graphql, tools: undefined }, parts)).toThrow(
-      /GRAPHQL_COPIES: the schema .*npm ls graphql/,
-    )
+    expect(() => buildSchema({ graphql, tools: undefined }, parts)).toThrow(/the schema .*npm ls graphql/)
     expect(copiesError(graphql, 'a type').message).toContain(`version ${graphql.version}`)
     expect(copiesError(graphql, 'x', 'no-such-package').message).toContain('a copy that cannot be found')
   })
@@ -162,7 +158,7 @@ describe('the parts of a schema', () => {
     }
     const parts = { given: base, files: [], typeDefs: [], resolvers: [] }
     const tools = { makeExecutableSchema: fails } as never
-    expect(() => buildSchema({ graphql, tools }, parts)).toThrow(/GRAPHQL_COPIES: a type/)
+    expect(() => buildSchema({ graphql, tools }, parts)).toThrow(/a type/)
   })
 })
 
@@ -187,7 +183,7 @@ describe('files', () => {
 
   test('a mistake fails the boot with file, line and column', async () => {
     const { server } = graphqlApp({ schema: { files: [join(folder, '*')] } })
-    await expect(server.ready()).rejects.toThrow(/GRAPHQL_FILE: .*broken\.gql:3:5: Syntax Error/)
+    await expect(server.ready()).rejects.toThrow(/.*broken\.gql:3:5: Syntax Error/)
   })
 
   test('a link to a named pipe is not a file, and the boot does not wait for it', async () => {

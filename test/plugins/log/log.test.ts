@@ -222,9 +222,7 @@ describe('the logger of the server', () => {
     await named.server.inject.get('/none')
     expect(named.out.lines).toHaveLength(1)
     vi.stubEnv('LOG_LEVEL', 'loud')
-    expect(() => makeServer()).toThrow(
-      /^OPTION: the option "LOG_LEVEL of the environment" is "loud"; .*"trace", "debug"/,
-    )
+    expect(() => makeServer()).toThrow(/^the option "LOG_LEVEL of the environment" is "loud"; .*"trace", "debug"/)
   })
 
   test('a logger that was given is written to, and keeps its own options', async () => {

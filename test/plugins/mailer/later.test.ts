@@ -114,7 +114,7 @@ describe('later', () => {
     const { mailer, log } = makeMailer(transporter)
     await mailer.later(mail('a'))
     await vi.waitUntil(() => log.length === 1)
-    expect(log[0]!.fields.reason).toBe('MAIL_SEND: the provider "main" did not accept the email: 550 <…> is unknown')
+    expect(log[0]!.fields.reason).toBe('the provider "main" did not accept the email: 550 <…> is unknown')
     expect(inspect(log, { depth: 9 })).not.toContain('ada@')
   })
 
@@ -320,10 +320,10 @@ describe('the plugin', () => {
   test('a wrong option fails the registration', () => {
     const make = (options: unknown) => new Server({ plugins: { mailer: options as never } })
     expect(() => make({ providers: {}, defaultProvider: 'main' })).toThrow(
-      /^OPTION: the option "plugins\.mailer\.providers" is an empty object; it takes \{ name: \{ transporter, templateAdapter, from \} \}$/,
+      /^the option "plugins\.mailer\.providers" is an empty object; it takes \{ name: \{ transporter, templateAdapter, from \} \}$/,
     )
     const needed = `"plugins.mailer" needs at least one provider: { providers: { main: { transporter: "smtp://…", from: "shop@example.org" } }, defaultProvider: "main" }`
-    expect(() => make(true)).toThrow(`OPTION: ${needed}`)
+    expect(() => make(true)).toThrow(`${needed}`)
   })
 
   test('no password is listed with the plugin', () => {

@@ -84,30 +84,14 @@ describe('an email', () => {
   })
 
   test.each([
-    [
-      'recipient',
-      (mail: MailBuilder) => mail.subject('Hello'),
-      'MAIL_INCOMPLETE: the email has no recipient. Call to(',
-    ],
-    [
-      'recipient',
-      (mail: MailBuilder) => mail.to([]).subject('Hello'),
-      'MAIL_INCOMPLETE: the email has no recipient. Call to(',
-    ],
-    [
-      'subject',
-      (mail: MailBuilder) => mail.to('ada@example.org'),
-      'MAIL_INCOMPLETE: the email has no subject. Call subject(',
-    ],
-    [
-      'subject',
-      (mail: MailBuilder) => hello(mail).subject(' '),
-      'MAIL_INCOMPLETE: the email has no subject. Call subject(',
-    ],
+    ['recipient', (mail: MailBuilder) => mail.subject('Hello'), 'the email has no recipient. Call to('],
+    ['recipient', (mail: MailBuilder) => mail.to([]).subject('Hello'), 'the email has no recipient. Call to('],
+    ['subject', (mail: MailBuilder) => mail.to('ada@example.org'), 'the email has no subject. Call subject('],
+    ['subject', (mail: MailBuilder) => hello(mail).subject(' '), 'the email has no subject. Call subject('],
     [
       'subject',
       (mail: MailBuilder) => hello(mail).subject('{{name}}').template('a', { name: '' }),
-      'MAIL_INCOMPLETE: the email has no subject. Call subject(',
+      'the email has no subject. Call subject(',
     ],
   ])('without a %s is an error that says so', async (_what, fill, message) => {
     await expect(sent(fill)).rejects.toMatchObject({
@@ -218,7 +202,7 @@ describe('no input forges a header or a recipient', () => {
     test.each(addresses)(`${method}: %s`, async (_what, address) => {
       const attempt = sent((mail) => hello(mail)[method as 'to'](address as string))
       await expect(attempt).rejects.toMatchObject({ code: 'MailAddressError' })
-      await expect(attempt).rejects.toThrow(new RegExp(`^MAIL_ADDRESS: ${method} has an address that`))
+      await expect(attempt).rejects.toThrow(new RegExp(`^${method} has an address that`))
       outbox.assertCount(0)
     })
   }
@@ -306,7 +290,7 @@ describe('templates', () => {
         const sending = mailer.send((mail) => fill(mail).template('<p></p>', data))
         await expect(sending).rejects.toMatchObject({
           code: 'MailTemplateError',
-          message: expect.stringMatching(/^MAIL_TEMPLATE: the (?:subject|text) cannot be rendered: .*run no code/),
+          message: expect.stringMatching(/^the (?:subject|text) cannot be rendered: .*run no code/),
         })
       }
     }
@@ -363,7 +347,7 @@ describe('templates', () => {
   ])('with a mistake report the line', async (templateAdapter, template, data, line) => {
     const mailer = new Mailer({ main: { transporter: outbox, templateAdapter, from } }, { defaultProvider: 'main' })
     await expect(mailer.send((mail) => hello(mail).template(template, data))).rejects.toThrow(
-      `MAIL_TEMPLATE: the template, line ${line}, cannot be rendered: `,
+      `the template, line ${line}, cannot be rendered: `,
     )
   })
 
@@ -385,9 +369,9 @@ describe('providers', () => {
     other.assertSent({ from: 'other@example.org', to: 'ada@example.org' })
     expect(await mailer.verify()).toBe(true)
     expect(() => mailer.use('mian' as 'main')).toThrow(
-      'MAIL_PROVIDER: there is no mail provider "mian". Did you mean "main"? Known providers: main, other',
+      'there is no mail provider "mian". Did you mean "main"? Known providers: main, other',
     )
-    expect(() => mailer.use('__proto__' as 'main')).toThrow('MAIL_PROVIDER')
+    expect(() => mailer.use('__proto__' as 'main')).toThrow(expect.objectContaining({ code: 'MailProviderError' }))
   })
 
   const provider = { transporter: memoryTransport(), from } as const
@@ -417,14 +401,14 @@ describe('providers', () => {
     ['a name in place of settings', { a: provider }, 'a'],
   ])('%s is an error', (_what, providers, settings) => {
     expect(() => new Mailer(providers as never, settings as never)).toThrow(
-      expect.objectContaining({ code: 'OptionError', message: expect.stringMatching(/^OPTION: [^\n]*"?mailer/) }),
+      expect.objectContaining({ code: 'OptionError', message: expect.stringMatching(/^[^\n]*"?mailer/) }),
     )
   })
 
   test('everything that is wrong is in one error', () => {
     const providers = { a: { ...provider, from: 'shop' }, b: { from, transporter: { host: 'a', port: 0 } } }
     expect(() => new Mailer(providers as never, { defaultProvider: 5 as never })).toThrow(
-      /^OPTION: 3 options are wrong:\n- mailer\.providers\.a\.from has an address that is not one plain address;.*\n- the option "mailer\.providers\.b\.transporter\.port" is 0;.*\n- the option "mailer\.defaultProvider" is 5/,
+      /^3 options are wrong:\n- mailer\.providers\.a\.from has an address that is not one plain address;.*\n- the option "mailer\.providers\.b\.transporter\.port" is 0;.*\n- the option "mailer\.defaultProvider" is 5/,
     )
   })
 
@@ -444,7 +428,7 @@ describe('providers', () => {
   ])('the address %s is invalid, and its password is not shown', (transporter) => {
     for (const given of [transporter, { url: transporter }]) {
       const make = () => new Mailer({ a: { transporter: given, from } }, { defaultProvider: 'a' })
-      expect(make).toThrow(/^OPTION: the option "mailer.providers.a.transporter(.url)?" is (?!.*hunter2)/)
+      expect(make).toThrow(/^the option "mailer.providers.a.transporter(.url)?" is (?!.*hunter2)/)
     }
   })
 
@@ -453,7 +437,7 @@ describe('providers', () => {
     ['a way of its own without its parts', { SES: {} }],
   ])('%s is reported with the first email', async (_what, transporter) => {
     const mailer = new Mailer({ a: { transporter, from } }, { defaultProvider: 'a' })
-    await expect(mailer.send(hello)).rejects.toThrow(/^MAIL_SEND: the provider "a" cannot be made: /)
+    await expect(mailer.send(hello)).rejects.toThrow(/^the provider "a" cannot be made: /)
   })
 })
 

@@ -134,7 +134,7 @@ describe('hostile values have no effect on others:', () => {
   test('invalid options of metrics', () => {
     const { metrics } = makeServer().services
     const wrong = { name: 'a', help: 'h', labels: 'kind' } as never
-    expect(() => metrics.counter(wrong)).toThrow('METRIC: the metric "a": labels is a list of names')
+    expect(() => metrics.counter(wrong)).toThrow('the metric "a": labels is a list of names')
     expect(() => metrics.histogram({ name: 'a', help: 'h', buckets: 5 as never })).toThrow('buckets is a list')
     expect(() => metrics.gauge({ name: 'a_', help: 'h', unit: '' })).toThrow('its unit')
   })

@@ -64,7 +64,7 @@ describe('MQ-03: handlers that fail', () => {
     expect(reports).toEqual([
       ['thrown', 'fail/+', 'fail/a', 'throw'],
       ['rejected', 'fail/+', 'fail/a', 'reject'],
-      [expect.stringMatching(/^HANDLER_TIMEOUT: .*has not finished within 100 ms/), 'fail/+', 'fail/a', 'hang'],
+      [expect.stringMatching(/^.*has not finished within 100 ms/), 'fail/+', 'fail/a', 'hang'],
     ])
     expect(log).toEqual([])
   })
@@ -254,14 +254,14 @@ describe('misuse', () => {
     await expect(mqtt.publish('a', 1, { qos: 3 as never })).rejects.toMatchObject({ code: 'OptionError' })
     await expect(mqtt.publish('a', 1, { retian: true } as never)).rejects.toThrow('Did you mean "retain"')
     await expect(mqtt.publish('a', 1, { responseTopic: 'a/#' })).rejects.toThrow(
-      /^OPTION: the topic of the option "mqtt\.publish\.responseTopic" has a wildcard/,
+      /^the topic of the option "mqtt\.publish\.responseTopic" has a wildcard/,
     )
     await expect(mqtt.topic<number>('a/+' as string).publish(1)).rejects.toMatchObject({ code: 'MqttTopicError' })
   })
 
   test('invalid subscriptions throw where they are declared', () => {
-    expect(() => mqtt.subscribe('a#' as string, () => {})).toThrow(/^MQTT_TOPIC/)
-    expect(() => mqtt.subscribe('a#' as string)).toThrow(/^MQTT_TOPIC/)
+    expect(() => mqtt.subscribe('a#' as string, () => {})).toThrow(expect.objectContaining({ code: 'MqttTopicError' }))
+    expect(() => mqtt.subscribe('a#' as string)).toThrow(expect.objectContaining({ code: 'MqttTopicError' }))
     expect(() => mqtt.subscribe('a', () => {}, { qos: 3 as never })).toThrow('0, 1 or 2')
     expect(() => mqtt.subscribe('a', () => {}, { concurrency: 0 })).toThrow('concurrency')
     expect(() => mqtt.subscribe('a', () => {}, { raw: true, schema: {} })).toThrow('leave out raw')

@@ -216,10 +216,10 @@ describe('files', () => {
 
 test('options are checked when the server is made, and the plugin is given once', () => {
   expect(() => make({ background: { mqtt: { conect: {} } as never } })).toThrow(
-    /^OPTION: Unknown option "background\.mqtt\.conect"\. Did you mean "connect"\?/,
+    /^Unknown option "background\.mqtt\.conect"\. Did you mean "connect"\?/,
   )
   expect(() => make({ background: { mqtt: { connect: { port: -1 } } } })).toThrow(
-    /^OPTION: the option "background\.mqtt\.connect\.port" is -1; it takes a number from 1 to 65535$/,
+    /^the option "background\.mqtt\.connect\.port" is -1; it takes a number from 1 to 65535$/,
   )
   expect(() => make({ plugins: { mqtt: { connect: { will: { topik: 'a' } } as never } } })).toThrow(
     'plugins.mqtt.connect.will.topik". Did you mean "topic"?',

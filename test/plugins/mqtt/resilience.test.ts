@@ -305,7 +305,7 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     await expect(mqtt.subscribe('secret/#', () => {})).rejects.toMatchObject({
       code: 'MqttSubscribeError',
       reasonCode: 0x87,
-      message: 'MQTT_SUBSCRIBE: the broker refuses the subscription "secret/#": Not authorized (135)',
+      message: 'the broker refuses the subscription "secret/#": Not authorized (135)',
     })
     await MqttService.disconnect()
     // An earlier declaration fails the start, and without a caller that awaits it there is no unhandled rejection.

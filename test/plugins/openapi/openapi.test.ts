@@ -166,9 +166,7 @@ describe('the document', () => {
 
   test('is not to be had from the service before boot', async () => {
     const { server } = makeServer()
-    expect(() => service(server).document()).toThrow(
-      'OPEN_API_BEFORE_BOOT: the description of a server is not available before boot',
-    )
+    expect(() => service(server).document()).toThrow('the description of a server is not available before boot')
   })
 })
 
@@ -243,7 +241,7 @@ describe('where it is', () => {
   test('wrong options of a description without the plugin fail as well', () => {
     const { server } = makeServer()
     expect(() => describeServer(server, { info: { titel: 'x' } as never, failures: 5 as never })).toThrow(
-      /^OPTION: 2 options are wrong:\n- Unknown option "describeServer\.info\.titel"\. Did you mean "title"\?.*\n- the option "describeServer\.failures" is 5/,
+      /^2 options are wrong:\n- Unknown option "describeServer\.info\.titel"\. Did you mean "title"\?.*\n- the option "describeServer\.failures" is 5/,
     )
   })
 

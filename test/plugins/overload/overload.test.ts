@@ -37,7 +37,7 @@ describe('a server with as many requests in flight as it may have', () => {
     const res = await server.inject.get('/quick')
     res.assertStatus(503).assertHeader('retry-after', '7').assertBodyDeepEqual({
       code: 'OverloadError',
-      message: 'OVERLOAD: the server has more to do than it can; try again later',
+      message: 'OVERLOAD: the server is overloaded; try again later',
     })
     ;(await server.inject.get('/nowhere')).assertStatus(503)
     expect(server.services.overload).toMatchObject({ isOverloaded: true, refused: 2, share: 1 })

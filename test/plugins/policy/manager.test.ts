@@ -68,11 +68,7 @@ describe('canAccess', () => {
   })
 
   test.each([
-    [
-      'post',
-      'edit',
-      /UNKNOWN_POLICY: there is no policy scope "post"\. Did you mean "posts"\? Known: "posts", "a\\n\\"b"/,
-    ],
+    ['post', 'edit', /there is no policy scope "post"\. Did you mean "posts"\? Known: "posts", "a\\n\\"b"/],
     ['posts', 'edti', /the policy scope "posts" has no check "edti"\. Did you mean "edit"\? Known: "edit"/],
     ['toString', 'call', /no policy scope "toString"/],
     ['__proto__', 'toString', /no policy scope "__proto__"/],

@@ -51,7 +51,7 @@ describe('a route with a policy', () => {
   test('is refused when its policy is undefined: an import that went wrong must not leave it open', () => {
     const { server } = makeServer()
     expect(() => server.get('/a', { policy: undefined as never }, () => 1)).toThrow(
-      /^ROUTE_OPTION: GET \/a \(registered at .*"policy" is undefined/,
+      /^GET \/a \(registered at .*"policy" is undefined/,
     )
   })
 

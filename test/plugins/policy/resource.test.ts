@@ -74,7 +74,7 @@ describe('a check that asks about a resource', () => {
         @policy('posts', 'edit') @get('/') list() {}
       }
       void Posts
-    }).toThrow(`RESOURCE_POLICY: the check "posts.edit" cannot guard a route: ${why}`)
+    }).toThrow(`the check "posts.edit" cannot guard a route: ${why}`)
     expect(router.routes).toEqual([])
   })
 

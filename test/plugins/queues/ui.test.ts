@@ -345,7 +345,7 @@ describe('who may', () => {
     }
     for (const env of ['production', 'PRODUCTION', 'staging', ''])
       expect(await boot(env, { path: '/admin' })).toBe(
-        'QueuePageError: QUEUE_PAGE: the page of the queues at /admin would be open to everyone. Guard it: background: { queues: { ui: { middlewares: [staffOnly] } } }; NODE_ENV=development needs none',
+        'QueuePageError: the page of the queues at /admin would be open to everyone. Guard it: background: { queues: { ui: { middlewares: [staffOnly] } } }; NODE_ENV=development needs none',
       )
     for (const env of ['development', 'test']) expect(await boot(env, true)).toBe('boots')
     expect(await boot('production', { middlewares: [staffOnly] })).toBe('boots')

@@ -347,7 +347,7 @@ describe('the boot fails and names the route', () => {
     const server = serverOf()
     server.get('/books', { responses: { 200: {}, ok: {}, 99: {} } as {} }, () => 1)
     await expect(server.ready()).rejects.toThrow(
-      /^ROUTE_OPTION: GET \/books .*2 options are wrong:\n.*"responses\.99" is not a status of a response: .*\n.*"responses\.ok" is not a status/,
+      /^GET \/books .*2 options are wrong:\n.*"responses\.99" is not a status of a response: .*\n.*"responses\.ok" is not a status/,
     )
   })
 })

@@ -55,28 +55,30 @@ describe('a serializer', () => {
       .defineVariant('a"b\n', () => 1)
     await expect(use(users, 'pubilc')).rejects.toMatchObject({
       code: 'UnknownVariantError',
-      message: 'UNKNOWN_VARIANT: there is no variant "pubilc". Did you mean "public"? Defined: "public", "a\\"b\\n"',
+      message: 'there is no variant "pubilc". Did you mean "public"? Defined: "public", "a\\"b\\n"',
     })
     await expect(use(serializer<User>(), 'x')).rejects.toThrow('Defined: none')
     for (const name of ['__proto__', 'constructor', 'toString', undefined, {}]) {
-      await expect(use(users, name)).rejects.toThrow('UNKNOWN_VARIANT')
+      await expect(use(users, name)).rejects.toThrow(expect.objectContaining({ code: 'UnknownVariantError' }))
     }
   })
 
   test('refuses a name twice, no name, and no function', () => {
     const users = serializer<User>().defineVariant('public', () => 1)
-    expect(() => users.defineVariant('public' as never, () => 2)).toThrow(
-      'DUPLICATE_VARIANT: the variant "public" is already defined',
-    )
+    expect(() => users.defineVariant('public' as never, () => 2)).toThrow('the variant "public" is already defined')
     for (const name of ['', undefined, 1, Symbol('a')]) {
-      expect(() => users.defineVariant(name as never, () => 1)).toThrow('OPTION: ')
+      expect(() => users.defineVariant(name as never, () => 1)).toThrow(
+        expect.objectContaining({ code: 'OptionError' }),
+      )
     }
-    expect(() => users.defineVariant('b', {} as never)).toThrow('OPTION: ')
+    expect(() => users.defineVariant('b', {} as never)).toThrow(expect.objectContaining({ code: 'OptionError' }))
   })
 
   test('refuses options it does not know: a misspelt validate would validate nothing', async () => {
     const users = serializer<User>().defineVariant('public', () => 'a', { type: 'string' })
-    await expect(users.useVariant('public', ann, { validated: true } as {})).rejects.toThrow('OPTION')
+    await expect(users.useVariant('public', ann, { validated: true } as {})).rejects.toThrow(
+      expect.objectContaining({ code: 'OptionError' }),
+    )
     await expect(users.useVariant('public', ann, { validate: 'yes' } as {})).rejects.toThrow(
       'the option "useVariant.validate" is "yes"; it takes true or false',
     )
@@ -135,7 +137,7 @@ describe('the schema of a variant', () => {
     await expect(failure({ id: '1', email: 'a@b.de' })).rejects.toMatchObject({
       code: 'VariantMismatchError',
       status: 500,
-      message: expect.stringMatching(/^VARIANT_MISMATCH: the variant "all" does not match its schema at "\/id": ./),
+      message: expect.stringMatching(/^the variant "all" does not match its schema at "\/id": ./),
       cause: [expect.anything()],
     })
     await expect(failure({ id: 1, email: 'nobody' })).rejects.toThrow('at "/email": ')
@@ -159,7 +161,9 @@ describe('the schema of a variant', () => {
       .defineVariant('counted', (one) => one, Object.defineProperty({}, 'type', { get: read, enumerable: true }))
     await data.useVariant('text', 'a', { validate: true })
     await data.useVariant('number', 1, { validate: true })
-    await expect(data.useVariant('number', 'x', { validate: true })).rejects.toThrow('VARIANT_MISMATCH')
+    await expect(data.useVariant('number', 'x', { validate: true })).rejects.toThrow(
+      expect.objectContaining({ code: 'VariantMismatchError' }),
+    )
     await data.useVariant('counted', 'a', { validate: true })
     const reads = read.mock.calls.length
     await data.useVariant('counted', 'b', { validate: true })
@@ -169,7 +173,9 @@ describe('the schema of a variant', () => {
   test('that cannot be compiled rejects each time', async () => {
     const data = serializer<unknown>().defineVariant('a', (one) => one, { type: 'nonsense' })
     for (let i = 0; i < 2; i++)
-      await expect(data.useVariant('a', 1, { validate: true })).rejects.toThrow('VARIANT_SCHEMA: ')
+      await expect(data.useVariant('a', 1, { validate: true })).rejects.toThrow(
+        expect.objectContaining({ code: 'VariantSchemaError' }),
+      )
   })
 
   test('a validator that throws, and one that responds nothing, let nothing through', async () => {
@@ -199,6 +205,8 @@ describe('the schema of a variant', () => {
   })
 
   test.each([[null], ['string'], [[]], [1]])('%j is not a schema', (schema) => {
-    expect(() => serializer<User>().defineVariant('a', (user) => user, schema as {})).toThrow('VARIANT_SCHEMA: ')
+    expect(() => serializer<User>().defineVariant('a', (user) => user, schema as {})).toThrow(
+      expect.objectContaining({ code: 'VariantSchemaError' }),
+    )
   })
 })

@@ -173,7 +173,7 @@ describe('a session', () => {
     })
     ;(await server.inject.post('/fail', { cookies })).assertStatus(500)
     expect(server.entries.map(({ message }) => message)).toEqual([
-      expect.stringContaining('SESSION_DATA: the session cannot be written as JSON: '),
+      expect.stringContaining('the session cannot be written as JSON: '),
     ])
     ;(await read(server, cookies)).assertBodyDeepEqual({ user: { name: 'ada' } })
   })
@@ -488,7 +488,7 @@ describe('registration', () => {
     expect([Object.keys(a.cookies()), Object.keys(b.cookies())]).toEqual([['sid-a'], ['sid-b']])
     ;(await server.inject.get('/a/count', { cookies: { ...a.cookies(), ...b.cookies() } })).assertBodyDeepEqual(2)
     ;(await server.inject.get('/outside', { cookies: a.cookies() })).assertStatus(500)
-    expect(logger.entries.at(-1)!.message).toContain('SESSION_UNAVAILABLE: req.session was read where it is not loaded')
+    expect(logger.entries.at(-1)!.message).toContain('req.session was read where it is not loaded')
   })
 
   test('read before the plugin it is an error, not an empty session', async () => {
@@ -584,7 +584,7 @@ describe('options', () => {
   test('everything that is wrong is in one error', () => {
     const options = { secret: '', ttl: 0, store: { memory: { mx: 5 } }, cookie: { pth: '/' } }
     expect(() => new Server({ plugins: { session: options } as {} })).toThrow(
-      /^OPTION: 4 options are wrong:\n- .*session\.secret.*\n- .*session\.ttl.*\n- Unknown option "plugins\.session\.store\.memory\.mx".*\n- Unknown option "plugins\.session\.cookie\.pth"\. Did you mean "path"/,
+      /^4 options are wrong:\n- .*session\.secret.*\n- .*session\.ttl.*\n- Unknown option "plugins\.session\.store\.memory\.mx".*\n- Unknown option "plugins\.session\.cookie\.pth"\. Did you mean "path"/,
     )
   })
 

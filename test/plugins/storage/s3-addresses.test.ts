@@ -120,7 +120,7 @@ describe('a CDN', () => {
     [{ url, keyPair: 'K' }],
   ])('options that cannot be meant %#', (cdn) => {
     const make = () => new S3StorageProvider({ ...settings, cdn: cdn as { url: string } })
-    expect(make).toThrow(/OPTION/)
+    expect(make).toThrow(expect.objectContaining({ code: 'OptionError' }))
     expect(make).not.toThrow(/TOP-SECRET/)
   })
 })

@@ -133,7 +133,7 @@ describe.skipIf(!hasPostgres)('a database of Postgres', () => {
     const { host } = new URL(postgres.url)
     const failing = (url: string) => expect(testDatabase({ url })).rejects
     await failing(`postgres://reader:hidden-word@${host}/postgres`).toThrow(
-      `TEST_DATABASE: there is no database for tests at postgres://${host}/postgres: its user may not create databases. Give it the right: alter role … createdb`,
+      `there is no database for tests at postgres://${host}/postgres: its user may not create databases. Give it the right: alter role … createdb`,
     )
     await failing('postgres://reader:hidden-word@127.0.0.1:1/postgres').toThrow('127.0.0.1:1/postgres: nothing listens')
     await failing(`postgres://postgres@${host}/missing`).toThrow('database "missing" does not exist')

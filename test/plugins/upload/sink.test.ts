@@ -36,7 +36,7 @@ describe('a sink', () => {
       [2, 3, undefined],
     ])
     expect([...kept.values()]).toEqual(['one', 'two'])
-    expect(() => seen.files[0]!.bytes()).toThrow(/UPLOAD_CONTENT: bytes\(\) of the file "a": it is in a sink/)
+    expect(() => seen.files[0]!.bytes()).toThrow(/bytes\(\) of the file "a": it is in a sink/)
     expect(() => seen.files[0]!.stream()).toThrow(/in a sink/)
     await expect(seen.files[0]!.moveTo('/tmp/x')).rejects.toThrow(/in a sink/)
     ;(await send(server, multipart(file('b', 'b', 'x')), '/result')).assertBodyDeepEqual(4)

@@ -455,7 +455,7 @@ describe('options', () => {
   })
 
   test.each<[unknown, RegExp]>([
-    [true, /^ROUTE_OPTION: POST \/x .*"upload" is true; it takes false, or an object with maxFileSize/],
+    [true, /^POST \/x .*"upload" is true; it takes false, or an object with maxFileSize/],
     [{ maxFiles: 'x' }, /POST \/x .*"upload\.maxFiles"/],
     [{ storage: 'disk', folder: '/does/not/exist' }, /"upload\.folder" is "\/does/],
     [{ limit: 1 }, /POST \/x .*Unknown option "upload.limit"/],

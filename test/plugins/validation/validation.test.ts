@@ -373,7 +373,7 @@ describe('the boot fails and names the route', () => {
 
   test('with every part that is not a schema', async () => {
     await expect(boot({ body: 'object' as never, query: null as never })).rejects.toThrow(
-      /^ROUTE_OPTION: POST \/books .*2 options are wrong:\n- the option "body" is a string.*\n- the option "query" is null; it takes a JSON Schema/,
+      /^POST \/books .*2 options are wrong:\n- the option "body" is a string.*\n- the option "query" is null; it takes a JSON Schema/,
     )
   })
 

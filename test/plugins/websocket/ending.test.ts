@@ -229,7 +229,7 @@ describe('send', () => {
     [Symbol('a'), 'a symbol'],
   ])('refuses %o by name', async (message, kind) => {
     expect(await sent(message)).toBe(
-      `OUTGOING_MESSAGE: a message was not sent: it is ${kind}, which JSON cannot represent. Use null or a plain object`,
+      `a message was not sent: it is ${kind}, which JSON cannot represent. Use null or a plain object`,
     )
   })
 

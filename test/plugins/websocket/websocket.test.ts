@@ -18,6 +18,15 @@ function started(define: (routes: RouteCollection) => void, websocket: object | 
   return server
 }
 
+test('a websocket is listed as WS, though it is opened with GET', async () => {
+  const router = new RouteCollection()
+  router.ws('/live', { message() {} })
+  const server = new Server({ logger: memoryLogger(), router, plugins: { websocket: true } })
+  await server.ready()
+  expect(server.printRoutes()).toMatch(/^WS {2}\/live {2}/)
+  await server.close()
+})
+
 describe('a websocket', () => {
   test('responds to messages, in their order', async () => {
     const server = started((routes) => {
@@ -216,9 +225,9 @@ describe('typed messages', () => {
     await server.inject.ws('/sum')
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect(failures).toEqual([
-      'OUTGOING_MESSAGE: "sum" was not sent: the value: must be number',
-      'OUTGOING_MESSAGE: a message was not sent: its type "total" is not one of sum',
-      'OUTGOING_MESSAGE: a message was not sent: its type, which is not a string, is not one of sum',
+      '"sum" was not sent: the value: must be number',
+      'a message was not sent: its type "total" is not one of sum',
+      'a message was not sent: its type, which is not a string, is not one of sum',
     ])
   })
 })

@@ -49,7 +49,7 @@ export class Library {
   }
 
   book(id: string): Book {
-    return this.#shelf.books.find((book) => book.id === id) ?? refuse('no-such-book', `there is no book ${id}`)
+    return this.#shelf.books.find((book) => book.id === id) ?? refuse('BookNotFoundError', `there is no book ${id}`)
   }
 
   add(book: Omit<Book, 'id'>): Book {
@@ -61,7 +61,7 @@ export class Library {
 
   remove(id: string): void {
     const book = this.book(id)
-    if (this.isLent(id)) refuse('lent', `"${book.title}" is lent; it must come back first`)
+    if (this.isLent(id)) refuse('BookLentError', `"${book.title}" is lent; it must come back first`)
     this.#shelf.books.splice(this.#shelf.books.indexOf(book), 1)
     this.#tell({ kind: 'removed', book })
   }
@@ -82,7 +82,7 @@ export class Library {
 
   lend(bookId: string, member: string): Loan {
     const book = this.book(bookId)
-    if (this.isLent(bookId)) refuse('lent', `"${book.title}" is lent already`)
+    if (this.isLent(bookId)) refuse('BookLentError', `"${book.title}" is lent already`)
     const loan = { id: this.#newId(), book: bookId, member, since: new Date().toISOString() }
     this.#shelf.loans.push(loan)
     this.#tell({ kind: 'lent', book })
@@ -92,7 +92,7 @@ export class Library {
   /** Takes a book back; a member cannot return what another has borrowed. */
   takeBack(loanId: string, member: string): void {
     const index = this.#shelf.loans.findIndex((loan) => loan.id === loanId && loan.member === member)
-    if (index === -1) refuse('no-such-loan', `you have no loan ${loanId}`)
+    if (index === -1) refuse('LoanNotFoundError', `you have no loan ${loanId}`)
     const [loan] = this.#shelf.loans.splice(index, 1)
     this.#tell({ kind: 'returned', book: this.book(loan!.book) })
   }

@@ -1,8 +1,8 @@
 const statuses = {
-  'no-such-book': 404,
-  'no-such-cover': 404,
-  'no-such-loan': 404,
-  lent: 409,
+  BookNotFoundError: 404,
+  CoverNotFoundError: 404,
+  LoanNotFoundError: 404,
+  BookLentError: 409,
 } as const
 
 export type RefusalCode = keyof typeof statuses

@@ -9,9 +9,9 @@ export const librariansOnly: Middleware = function librariansOnly(req, res, next
   const member =
     memberOf(req) ?? memberOf({ headers: { authorization: `Bearer ${passwordOf(req.headers.authorization)}` } })
   if (member?.librarian) return next()
-  if (member !== undefined) return res.forbidden({ code: 'forbidden', message: 'that is for librarians' })
+  if (member !== undefined) return res.forbidden({ code: 'ForbiddenError', message: 'that is for librarians' })
   res.setHeader('www-authenticate', 'Basic realm="library", charset="UTF-8"')
-  return res.unauthorized({ code: 'unauthorized', message: 'that is for librarians' })
+  return res.unauthorized({ code: 'UnauthorizedError', message: 'that is for librarians' })
 }
 
 /** Returns the password of HTTP's Basic scheme (RFC 7617). */

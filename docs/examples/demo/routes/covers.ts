@@ -23,7 +23,10 @@ router.group('/books/:id/cover', (cover) => {
     const file = req.file('cover')
     // The type that a client claims is checked no further than this: the bytes are only ever sent as one of these types.
     if (file === undefined || !['image/png', 'image/jpeg'].includes(file.mimeType)) {
-      return res.unsupportedMediaType({ code: 'no-cover', message: 'send a PNG or JPEG as the file "cover"' })
+      return res.unsupportedMediaType({
+        code: 'UnsupportedMediaTypeError',
+        message: 'send a PNG or JPEG as the file "cover"',
+      })
     }
     const { id } = req.library.book(req.params.id)
     await coversOf(req).putObject(keyOfCover(id), file.bytes(), file.mimeType)
@@ -35,7 +38,7 @@ router.group('/books/:id/cover', (cover) => {
     const { id } = req.library.book(req.params.id)
     const covers = coversOf(req)
     const key = keyOfCover(id)
-    if (!(await covers.exists(key))) refuse('no-such-cover', `the book ${id} has no cover`)
+    if (!(await covers.exists(key))) refuse('CoverNotFoundError', `the book ${id} has no cover`)
     const { contentType } = await covers.metadata(key)
     return res.type(contentType).bytes(await covers.getObject(key))
   })

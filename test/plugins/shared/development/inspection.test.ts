@@ -92,8 +92,8 @@ test('the printed routes show each chain by name, and whose route it is', async 
   await kernel.ready()
   expect(kernel.printRoutes()).toBe(
     [
-      'GET  /audit        everywhere > handler              by audit',
-      'GET  /admin/stats  everywhere > requireRole > stats  by admin',
+      'GET  /audit        everywhere > development/inspection.test.ts:26  by audit',
+      'GET  /admin/stats  everywhere > requireRole > stats                by admin',
       'GET  /posts/:id    everywhere > author > showPost',
     ].join('\n'),
   )
@@ -138,7 +138,7 @@ test('a middleware without a name has its place in place of one', async () => {
   await kernel.ready()
   const names = kernel.explain('GET', '/x').steps.map(({ name }) => name.replace(/\d+/, 'LINE'))
   const anonymous = 'anonymous (development/inspection.test.ts:LINE)'
-  expect(names).toEqual([anonymous, anonymous, anonymous, anonymous, 'handler'])
+  expect(names).toEqual([anonymous, anonymous, anonymous, anonymous, 'development/inspection.test.ts:LINE'])
   expect(kernel.explain('GET', '/x').steps[0]).toMatchObject({ name: kernel.explain('GET', '/x').steps[2]?.name })
   expect(kernel.printPlugins()).toContain('anonymous (development/inspection.test.ts:')
 })

@@ -29,6 +29,9 @@ async function ask(options: ServerOptions, headers: Record<string, string> = bro
   return server.inject.get(path, { headers })
 }
 
+/** The headings with places whose lines are shown. */
+const shownPlaces = (page: string) => Array.from(page.matchAll(/<h2><a [^>]*>([^<]*)/g), ([, place]) => place)
+
 describe('a browser that meets a mistake while developing', () => {
   test('gets a page with the message, the lines of the file, the stack and the cause', async () => {
     const res = await ask({ exposeErrorDetails: true })
@@ -39,12 +42,14 @@ describe('a browser that meets a mistake while developing', () => {
     expect(page).toMatch(/class="here">.*here it is thrown/)
     expect(page).toContain('Caused by TypeError: the &quot;cause&quot;')
     expect(page).toContain('GET /boom/1 · route /boom/:id')
+    expect(page).toContain('<a href="vscode://file/')
   })
 
   test('gets nothing that runs, and nothing from elsewhere', async () => {
     const res = await ask({ exposeErrorDetails: true, plugins: { helmet: true } })
     const page = res.text()
-    expect(page).not.toMatch(/<script|\son\w+=|src=|href=|url\(|@import/i)
+    expect(page).not.toMatch(/<script|\son\w+=|src=|url\(|@import/i)
+    expect(page.match(/href="\w+:/g)).toEqual(['href="vscode:', 'href="vscode:'])
     expect(res.headers()['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+';/)
     expect(res.headers()['cache-control']).toBe('no-store')
   })
@@ -58,6 +63,65 @@ describe('a browser that meets a mistake while developing', () => {
     const res = await ask({ exposeErrorDetails: true }, browser, '/gone')
     expect(res.headers()['content-type']).toBe('application/json; charset=utf-8')
   })
+})
+
+describe('a browser that asks for something else than it may', () => {
+  const Seats = { type: 'object', properties: { seats: { type: 'integer' } }, required: ['seats'] } as const
+  async function asking(method: 'get' | 'post', path: string, headers: Record<string, string> = browser, more = {}) {
+    const server = started({ exposeErrorDetails: true, ...more })
+    server.get('/shows/:show', () => 'hamlet')
+    server.post('/shows/:show/seats', { body: Seats }, () => 'taken')
+    return server.inject[method](path, { headers, ...(method === 'post' && { body: { password: 'open-sesame' } }) })
+  }
+
+  test('gets the nearest routes, by path and by method', async () => {
+    const miss = (await asking('get', '/show/hamlet')).assertStatus(404).text()
+    expect(miss).toContain('RouteNotFoundError: Cannot GET /show/hamlet')
+    expect(miss).toContain('<li><code>GET /shows/:show</code></li>')
+    const wrong = (await asking('post', '/shows/hamlet')).assertStatus(405).text()
+    expect(wrong).toContain('<code>GET /shows/:show</code>')
+    expect((await asking('get', '/entirely-different-thing')).text()).toContain('The server has 2 routes')
+  })
+
+  test('gets the members of an invalid body, and the request without its secrets', async () => {
+    const headers = { ...browser, authorization: 'Bearer open-sesame' }
+    const page = (await asking('post', '/shows/hamlet/seats', headers)).assertStatus(422).text()
+    expect(page).toMatch(/<td>body<\/td><td><code>\/seats<\/code><\/td>/)
+    expect(page).toContain('&quot;show&quot;: &quot;hamlet&quot;')
+    expect(page).toContain('[redacted]')
+    expect(page).not.toContain('open-sesame')
+  })
+
+  test('any other client gets the nearest routes as a member, in both formats, and no stack', async () => {
+    const nearest = ['GET /shows/:show']
+    const res = await asking('get', '/show/hamlet', {})
+    res.assertBodyDeepEqual({
+      code: 'RouteNotFoundError',
+      message: 'ROUTE_NOT_FOUND: Cannot GET /show/hamlet',
+      nearest,
+    })
+    res.assertStatus(404)
+    expect((await asking('get', '/show/hamlet', {}, { errorFormat: 'problem' })).body()).toMatchObject({ nearest })
+  })
+
+  test('in production and without the option, the response is as ever', async () => {
+    const expected = { code: 'RouteNotFoundError', message: 'ROUTE_NOT_FOUND: Cannot GET /show/hamlet' }
+    ;(await asking('get', '/show/hamlet', browser, { exposeErrorDetails: false })).assertBodyDeepEqual(expected)
+    vi.stubEnv('NODE_ENV', 'production')
+    ;(await asking('get', '/show/hamlet')).assertBodyDeepEqual(expected)
+    const invalid = await asking('post', '/shows/hamlet/seats')
+    expect(Object.keys(invalid.body<object>())).toEqual(['code', 'message', 'cause', 'errors'])
+  })
+})
+
+test.each([
+  ['', 'vscode://file/'],
+  ['vim', 'vscode://file/'],
+  ['/usr/local/bin/cursor --wait', 'cursor://file/'],
+  ['ide:{file}?l={line}', 'ide:/'],
+])('a place opens in the editor of EDITOR=%s', async (editor, address) => {
+  vi.stubEnv('EDITOR', editor)
+  expect((await ask({ exposeErrorDetails: true })).text()).toContain(`<h2><a href="${address}`)
 })
 
 describe('any other client', () => {
@@ -99,7 +163,7 @@ test('a message cannot choose the file that is shown', async () => {
     throw new Error(`bad\n    at x (${process.cwd()}/package.json:1:1)\n    at x (${process.cwd()}/server.ts:1:1)`)
   })
   const page = (await server.inject.get('/', { headers: browser })).text()
-  expect(page.match(/<h2>(?!Stack)[^<]*/g)).toEqual([expect.stringContaining('development-page.test.ts')])
+  expect(shownPlaces(page)).toEqual([expect.stringContaining('development-page.test.ts')])
 })
 
 test('a stack that does not have the message chooses no file either', async () => {
@@ -115,7 +179,7 @@ test('a stack that does not have the message chooses no file either', async () =
   })
   for (const path of ['/changed', '/appended']) {
     const page = (await server.inject.get(path, { headers: browser })).text()
-    expect(page.match(/<h2>(?!Stack)[^<]*/g)).toBeNull()
+    expect(shownPlaces(page)).toEqual([])
   }
 })
 

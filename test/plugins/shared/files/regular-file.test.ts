@@ -45,7 +45,7 @@ test.each([
   const error = {
     code: 'IrregularFileError',
     kind,
-    message: `IRREGULAR_FILE: ${path} is ${kind}, not a file`,
+    message: `${path} is ${kind}, not a file`,
   }
   await expect(readRegularFile(path)).rejects.toMatchObject(error)
   expect(() => readRegularFileSync(path)).toThrow(expect.objectContaining(error))

@@ -88,7 +88,7 @@ test('a member of the prototype of all objects is not an option', () => {
 describe('messages', () => {
   test('of very many mistakes have the first', () => {
     const { message } = failure(() => option.list(option.int()).parse(new Array(1000).fill('x'), 'it'))
-    expect(message).toMatch(/^OPTION: 1000 options are wrong:\n- the option "it\[0\]"/)
+    expect(message).toMatch(/^1000 options are wrong:\n- the option "it\[0\]"/)
     expect(message).toMatch(/\n- and 980 more$/)
     expect(message.length).toBeLessThan(2000)
   })
@@ -161,7 +161,7 @@ describe('a reader', () => {
     await using server = new Server({ router: new RouteCollection(), plugins: [fussy()] })
     server.get('/door', { fuss: 1 } as {}, () => 1)
     await expect(server.ready()).rejects.toThrow(
-      /^ROUTE_OPTION: GET \/door \(registered at .+\): the option "fuss" cannot be read: kaput/,
+      /^GET \/door \(registered at .+\): the option "fuss" cannot be read: kaput/,
     )
   })
 })

@@ -160,12 +160,12 @@ describe('a failure for people', () => {
     const own = new URL('../../../../kernel/kernel.ts', import.meta.url).pathname
     const RouteError = defineError('RouteError', 500, (what: string) => what)
     const error = (message: string, ...frames: string[]) =>
-      Object.assign(RouteError(message), { stack: [`RouteError: ROUTE: ${message}`, ...frames].join('\n    at ') })
+      Object.assign(RouteError(message), { stack: [`RouteError: ${message}`, ...frames].join('\n    at ') })
     const named = error(`GET / (registered at ${file}:3:8) is wrong`, `boot (${own}:1:1)`, `start (${file}:1:1)`)
     expect(failureText(named, plain).split('\n')[1]).toBe(`  ${file}:3:8`)
     expect(failureText(named, plain)).toContain(`\n  at start ${file}:1:1`)
     expect(failureText(error('the port is taken', `listen (${own}:1:1)`), plain)).toBe(
-      'RouteError: ROUTE: the port is taken',
+      'RouteError: the port is taken\nExplained by: npm run framework -- docs RouteError',
     )
   })
 
