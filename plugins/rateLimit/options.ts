@@ -41,7 +41,10 @@ export interface RateLimitRule<Of = Request> extends Partial<RateLimitWindow<Of>
 }
 
 /** A request whose caller is known. */
-export type SubjectRequest = Request & { readonly user: AuthSubject }
+export type SubjectRequest = Request & {
+  /** The caller. */
+  readonly user: AuthSubject
+}
 
 /** The limit of a route for each address, and for each caller. */
 export interface RouteRateLimit extends RateLimitRule {
