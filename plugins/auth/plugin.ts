@@ -15,6 +15,9 @@ import {
 import { AuthSetupError, type AuthSubject } from './scheme.ts'
 import { Auth } from './service.ts'
 
+// For other plugins: the entry point also has the types of jose, which not everyone has installed.
+export type { AuthSubject }
+
 /** The rule of each route, with the service that applies it: the innermost scope decides. */
 const rules = new RouteValue<{ readonly rule: AuthRule; readonly by: Auth }>()
 

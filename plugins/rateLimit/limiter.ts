@@ -153,6 +153,8 @@ function judgeOf(
   return { one, all }
 }
 
+const listed = (all: readonly (number | string)[]) => (all.length === 1 ? all[0]! : all.join(', '))
+
 /** Makes a function of a limit; it returns no promise unless the store or a function of the application needs one. */
 export function limiterOf(rule: Rule, all: Limits, count: Count): Limiter {
   const { name, kind } = count
@@ -160,8 +162,8 @@ export function limiterOf(rule: Rule, all: Limits, count: Count): Limiter {
   const { statusCode, skip, onStoreFailure, cost } = rule
   const shown: Limits['shown'][number] = {
     name,
-    limits: windows.map(({ limit }) => (typeof limit === 'number' ? limit : 'by function')).join(', '),
-    windows: windows.map(({ windowMs }) => windowMs / 1_000).join(', '),
+    limits: listed(windows.map(({ limit }) => (typeof limit === 'number' ? limit : 'by function'))),
+    windows: listed(windows.map(({ windowMs }) => windowMs / 1_000)),
     statusCode,
     accepted: 0,
     refused: 0,

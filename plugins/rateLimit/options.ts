@@ -1,5 +1,5 @@
 import type { OptionPlace, Request } from '../../kernel/index.ts'
-import type { AuthSubject } from '../auth/index.ts'
+import type { AuthSubject } from '../auth/plugin.ts'
 import { Check, option, type SettingsOf } from '../shared/options/index.ts'
 import { inRedis, redisStore, type StoreInRedis } from '../shared/stores/redis-store.ts'
 import type { OnStoreFailure, RateLimitStore } from './stores/contract.ts'

@@ -61,8 +61,8 @@ export interface Counter {
 /** A limit as the inspector shows it. */
 interface ShownLimit {
   readonly name: string
-  readonly limits: string
-  readonly windows: string
+  readonly limits: number | string
+  readonly windows: number | string
   readonly statusCode: number
   accepted: number
   refused: number

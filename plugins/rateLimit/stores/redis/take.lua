@@ -10,9 +10,14 @@ for i = 2, #ARGV, 3 do
   local used, rest = tonumber(saved[1]) or 0, (tonumber(saved[2]) or 0) - now
   if burst then
     -- A clock that is set back must not keep a client out for longer than a full bucket does.
-    rest = math.min(math.max(rest, 0), burst * window / limit)
+    local full = burst * window / limit
+    if rest > full then
+      rest = full
+      redis.call('hset', KEYS[1], field .. 'e', string.format('%.3f', now + full))
+    end
+    rest = math.max(rest, 0)
     local after = rest + cost * window / limit
-    if after > burst * window / limit + 0.01 then accepted = 0 end
+    if after > full + 0.01 then accepted = 0 end
     states[#states + 1] = { rest * limit / window, rest, after * limit / window, after }
   else
     if rest <= 0 or rest > window then used, rest = 0, window end
