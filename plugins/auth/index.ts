@@ -6,6 +6,7 @@ export { type ApiKeyOptions, type ApiKeyRow, type ApiKeyScheme, apiKey } from '.
 export { basic, bearer } from './schemes/bearer.ts'
 export { type JwtAlgorithm, type JwtClaims, type JwtOptions, jwt } from './schemes/jwt.ts'
 export { type SessionScheme, session } from './schemes/session.ts'
+export { type IssuedTicket, type TicketOptions, type TicketScheme, tickets } from './schemes/tickets.ts'
 export { type IssuedTokens, type TokenOptions, type TokenScheme, tokens } from './schemes/tokens.ts'
 export type { Auth } from './service.ts'
 export {
@@ -14,3 +15,4 @@ export {
   type RefreshTokenStore,
   redisRefreshTokens,
 } from './stores/refresh-tokens.ts'
+export { memoryTickets, redisTickets, type TicketRedis, type TicketStore } from './stores/tickets.ts'

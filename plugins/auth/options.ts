@@ -77,6 +77,12 @@ export function ruleOf(given: AuthOption, { schemes }: AuthSettings): AuthRule {
   return { mode: 'required', schemes: all.filter(([name]) => names?.includes(name) ?? true), scopes }
 }
 
+/** The rule of a route: only a websocket accepts the schemes of websockets. */
+export const ruleFor = (route: { readonly websocket?: unknown }, rule: AuthRule): AuthRule =>
+  route.websocket !== undefined || rule.schemes.every(([, { opensSockets }]) => !opensSockets)
+    ? rule
+    : { ...rule, schemes: rule.schemes.filter(([, { opensSockets }]) => !opensSockets) }
+
 /** Reads the option of a route. */
 export function authOfRoute(
   given: unknown,

@@ -1,10 +1,22 @@
 import { definePlugin, type Request, sendFailure } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
+import { openConnections } from '../shared/http/connections.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { addLogFields } from '../shared/logging/log-fields.ts'
-import { type AuthRule, type AuthSettings, authOfRoute, authOptions, ruleOf, rulesOfScopes } from './options.ts'
+import {
+  type AuthRule,
+  type AuthSettings,
+  authOfRoute,
+  authOptions,
+  ruleFor,
+  ruleOf,
+  rulesOfScopes,
+} from './options.ts'
 import { AuthSetupError, type AuthSubject } from './scheme.ts'
 import { Auth } from './service.ts'
+
+// For other plugins: the entry point also has the types of jose, which not everyone has installed.
+export type { AuthSubject }
 
 /** The rule of each route, with the service that applies it: the innermost scope decides. */
 const rules = new RouteValue<{ readonly rule: AuthRule; readonly by: Auth }>()
@@ -38,17 +50,20 @@ export const auth = definePlugin({
           throw AuthSetupError(
             `the scheme "${name}" needs the plugin "${needed}". Register it before auth: plugins: { ${needed}: … }`,
           )
-      await scheme.prepare?.()
+      await scheme.prepare?.(service)
     }
+    service.connections = openConnections(ctx)
+    service.connections.name((req) => service.holdsOf(req))
     const shown: { route: string; rule: AuthRule }[] = []
     rulesOfScopes.set(ctx.services, shown)
-    const usual = { rule: ruleOf(settings.default, settings), by: service }
-    const unmatched = { rule: ruleOf(settings.unmatched ?? settings.default, settings), by: service }
+    const usual = ruleOf(settings.default, settings)
+    const unmatched = { rule: ruleFor({}, ruleOf(settings.unmatched ?? settings.default, settings)), by: service }
     ctx.onRoute((route) => {
-      const rule = route.settings.auth
-      const value = rule === undefined ? usual : { rule, by: service }
-      rules.set(route, value)
-      shown.push({ route: `${route.method} ${route.path}`, rule: value.rule })
+      const rule = ruleFor(route.options, route.settings.auth ?? usual)
+      if (rule.mode !== false && rule.schemes.length === 0)
+        throw AuthSetupError('only websockets accept the schemes of its option auth')
+      rules.set(route, { rule, by: service })
+      shown.push({ route: `${route.method} ${route.path}`, rule })
     })
     service.ruleOf = (req) => {
       const { rule, by } = rules.of(req) ?? unmatched
@@ -61,7 +76,8 @@ export const auth = definePlugin({
       }),
     )
 
-    const headers = [...new Set(Object.values(settings.schemes).map(({ header }) => header))].join(', ')
+    const varying = Object.values(settings.schemes).filter(({ opensSockets }) => !opensSockets)
+    const headers = [...new Set(varying.map(({ header }) => header))].join(', ')
     ctx.use(async function auth(req: Request & { user?: AuthSubject }, res, next) {
       const rule = service.ruleOf(req)
       if (rule === undefined) return next()
@@ -79,7 +95,7 @@ export const auth = definePlugin({
 })
 
 const described = ({ options, settings }: DescribedRoute): AuthRule =>
-  ruleOf(options.auth ?? (settings as AuthSettings).default, settings as AuthSettings)
+  ruleFor(options, ruleOf(options.auth ?? (settings as AuthSettings).default, settings as AuthSettings))
 
 /** The refusals, for the API description. */
 function failures(route: DescribedRoute): { readonly [status: string]: string } {

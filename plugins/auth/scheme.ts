@@ -31,11 +31,35 @@ export type Verdict =
       readonly subject: AuthSubject
       /** What the credential allows; routes may require it. Default: none. */
       readonly scopes?: readonly string[]
+      /** The log-in that the credential belongs to: its connections end with it. */
+      readonly login?: string
     }
   | {
       /** Why the credential is wrong; the client receives this. */
       readonly wrong: string
     }
+
+/** What the credential of a request has shown. */
+export interface Granted {
+  /** The caller. */
+  readonly subject: AuthSubject
+  /** The name of the scheme. */
+  readonly scheme: string
+  /** What the credential allows. */
+  readonly scopes: readonly string[]
+  /** The log-in that the credential belongs to. */
+  readonly login: string | undefined
+  /** The name of the caller in the log. */
+  readonly name: string | undefined
+  /** When it was checked, on the monotonic clock. */
+  readonly since: number
+}
+
+/** Knows what has let a request in; `undefined` if nothing has. */
+export interface Grants {
+  /** What has let a request in, at the innermost plugin `auth`. */
+  grantedTo(req: Request): Granted | undefined
+}
 
 /** A way to authenticate: `bearer`, `basic`, `apiKey`, `jwt`, `session`, `tokens`, or one of your own. */
 export interface AuthScheme {
@@ -52,8 +76,10 @@ export interface AuthScheme {
   readonly description: object
   /** Plugins that must be registered. */
   readonly dependencies?: readonly string[]
+  /** Whether only requests that open a websocket may have its credential: other routes do not accept the scheme. */
+  readonly opensSockets?: boolean
   /** Loads what the scheme needs, at the boot. */
-  prepare?(): Promise<void>
+  prepare?(auth: Grants): void | Promise<void>
 }
 
 export const { AuthenticationUnavailableError, AuthSetupError } = defineErrors({

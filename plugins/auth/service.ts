@@ -1,7 +1,9 @@
-import { defineErrors, type Request } from '../../kernel/index.ts'
+import { clock, defineErrors, OptionError, type Request } from '../../kernel/index.ts'
 import { noteCredential } from '../shared/http/client-specific.ts'
+import { type Connections, type Hold, loginKey } from '../shared/http/connections.ts'
+import { identityOf } from '../shared/http/subject.ts'
 import type { AuthRule, AuthSettings } from './options.ts'
-import { type AuthScheme, type AuthSubject, verdictOf } from './scheme.ts'
+import { type AuthScheme, type AuthSubject, type Granted, verdictOf } from './scheme.ts'
 
 const { AuthenticationError, InsufficientScopeError } = defineErrors({
   AuthenticationError: [401, (why: string) => why],
@@ -15,6 +17,9 @@ export interface Outcome {
   readonly refusal?: { readonly error: ReturnType<typeof AuthenticationError>; readonly challenge: string }
 }
 
+/** The key of the connections of a caller. */
+const subjectKey = (identity: string) => `subject ${identity}`
+
 const anonymous: Outcome = {}
 const missing = 'authentication is required'
 const unknown = 'the header Authorization has no credential of an accepted scheme'
@@ -25,8 +30,9 @@ export class Auth {
   /** @internal */
   ruleOf!: (req: Request) => AuthRule | undefined
   readonly #outcomes = new WeakMap<Request, Promise<Outcome>>()
-  /** The names of the subjects of requests, for the log. */
-  readonly #names = new WeakMap<Request, string>()
+  readonly #granted = new WeakMap<Request, Granted>()
+  /** @internal */
+  connections!: Connections
 
   constructor(settings: AuthSettings) {
     this.#settings = settings
@@ -44,6 +50,33 @@ export class Auth {
     return rule && (await this.settle(req, rule)).subject
   }
 
+  /**
+   * Ends all websockets and event streams of a caller, on all instances if the plugin `channels` has a Redis, and otherwise on this one.
+   * Websockets close with the code 4401. It does not keep the caller from returning: first revoke what lets them in.
+   *
+   * @throws (as a rejection) OptionError without an `id` or `sub`, ChannelUnavailableError if other instances cannot be reached.
+   * @example
+   * await server.services.get('auth').disconnect({ id: 'ada' })
+   */
+  async disconnect(subject: { readonly id?: unknown } | { readonly sub?: unknown }): Promise<void> {
+    const identity = identityOf(subject)
+    if (identity === undefined)
+      throw OptionError('disconnect', subject, 'a caller with an id or sub, a string or a number')
+    await this.connections.end(subjectKey(identity))
+  }
+
+  /** What the connection of a request ends with. @internal */
+  holdsOf(req: Request): readonly Hold[] {
+    const granted = this.#granted.get(req)
+    if (granted === undefined) return []
+    const { subject, login, since } = granted
+    const identity = identityOf(subject)
+    return [
+      ...(identity === undefined ? [] : [{ key: subjectKey(identity), since }]),
+      ...(login === undefined ? [] : [{ key: loginKey(login) }]),
+    ]
+  }
+
   /** Authenticates a request, once. @internal */
   settle(req: Request, rule: AuthRule): Promise<Outcome> {
     let outcome = this.#outcomes.get(req)
@@ -56,20 +89,29 @@ export class Auth {
 
   /** The name of the caller; never the credential. @internal */
   nameOf(req: Request): string | undefined {
-    return this.#names.get(req)
+    return this.#granted.get(req)?.name
+  }
+
+  /** What has let a request in; `undefined` if it was not authenticated here. @internal */
+  grantedTo(req: Request): Granted | undefined {
+    return this.#granted.get(req)
   }
 
   async #settle(req: Request, rule: AuthRule): Promise<Outcome> {
+    // Before it is checked: an order may come meanwhile.
+    const since = clock.monotonic()
     for (const [scheme, one] of rule.schemes) {
       const found = await one.authenticate(req)
       if (found === undefined) continue
       const verdict = 'wrong' in found ? found : verdictOf(found.subject, found.scopes)
       if ('wrong' in verdict) return this.#refused(rule, verdict.wrong, one)
       const { subject, scopes = [] } = verdict
+      const login = 'wrong' in found ? undefined : found.login
       noteCredential(req, one.header)
       const { id, sub } = subject as { id?: unknown; sub?: unknown }
       const name = this.#settings.name === undefined ? (id ?? sub) : this.#settings.name(subject)
-      if (name !== undefined && name !== null) this.#names.set(req, String(name).slice(0, 200))
+      const shown = name === undefined || name === null ? undefined : String(name).slice(0, 200)
+      this.#granted.set(req, { subject, scheme, scopes, login, name: shown, since })
       if (rule.scopes.every((scope) => scopes.includes(scope))) return { subject, scheme }
       const all = rule.scopes.join(' ')
       const challenge = this.#challenge(one, `error="insufficient_scope", scope="${all}"`)

@@ -33,7 +33,13 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
   const hasPresence = channels.some(({ rules }) => rules.presence !== undefined)
   const withRef = (more: Members, required: readonly string[] = Object.keys(more)) =>
     object({ channel: names, ...more, ref }, ['channel', ...required])
-  const joined = { id: text, ...(canPublish && { author }), ...(hasPresence && { present: presents }) }
+  const hasState = channels.some(({ rules }) => rules.state !== undefined)
+  const joined = {
+    id: text,
+    ...(canPublish && { author }),
+    ...(hasPresence && { present: presents }),
+    ...(hasState && { state: {} }),
+  }
   const published = publishing.map((one) =>
     object({ channel: nameOf(one), payload: payloadOf(one, 'input'), ref }, ['channel', 'payload']),
   )

@@ -42,6 +42,8 @@ const channelOptions = option.shape({
   publish: fn,
   user: fn,
   presence: fn,
+  state: fn,
+  onLeave: fn,
   message: option.value<object>('a schema', isSchema),
   history: option
     .either(

@@ -40,7 +40,8 @@ export interface ChannelRuleCall {
 export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
   /**
    * Decides whether a client may join. Only `true` lets it in: an error, a rejection, any other value or a timeout is a refusal. Called
-   * for each join, and again when messages may have been missed.
+   * for each join, and again when messages may have been missed. An `HttpError` with a status below 500 is a refusal
+   * whose code and message the client receives.
    */
   join(client: ChannelClient<Data>, params: ChannelParams<Name>, call: ChannelRuleCall): boolean | Promise<boolean>
   /** Decides whether a client may publish its message. Default: clients may not publish. */
@@ -54,6 +55,16 @@ export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
   user?(client: ChannelClient<Data>): string | undefined
   /** Returns the data of a client that others in the channel see. Default: none, and presence is off. */
   presence?(client: ChannelClient<Data>, params: ChannelParams<Name>, call: ChannelRuleCall): unknown
+  /**
+   * Returns the state that a client begins with, as `state` of `channel:joined`. Called when the messages of the channel reach the client, so
+   * that none is missing between the two; not for a client that reconnects and receives what it has missed. An error is a refusal.
+   */
+  state?(client: ChannelClient<Data>, params: ChannelParams<Name>, call: ChannelRuleCall): unknown
+  /**
+   * Called once when a client that was in the channel is no longer: it has left, was removed, or its connection has ended. The server waits for
+   * it when it closes; an error is logged.
+   */
+  onLeave?(client: ChannelClient<Data>, params: ChannelParams<Name>, call: ChannelRuleCall): unknown
   /** The messages kept for clients that reconnect. `false`: none. Default 100 messages, 1 MB of the last five minutes. */
   history?: ChannelHistory | false
 }

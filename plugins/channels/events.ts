@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { BadRequestError, type Request, type Response } from '../../kernel/index.ts'
+import { connectionsOf } from '../shared/http/connections.ts'
 import { EventStream } from '../shared/http/event-stream.ts'
 import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import { TooManyChannelsError } from './errors.ts'
@@ -45,12 +46,14 @@ export function eventStreams(hub: Hub, enter: (req: Request) => () => void, sett
         new Map(found.map(({ name }, i) => [name, seen?.[i] ?? ''])),
         settings,
         () => {
+          forget?.()
           leave()
           hub.leaveAll(client)
           open.delete(client)
         },
       )
       open.add(client)
+      const forget = connectionsOf(req.server)?.hold(req, () => client.stream.end())
       // Calls back immediately if the client has already gone.
       req.raw.onSettled(() => client.stream.end())
       try {

@@ -4,11 +4,11 @@ import { jsonText } from '../shared/values/json-text.ts'
 import { safely } from '../shared/values/safely.ts'
 import {
   type Bus,
+  type BusEvents,
   type Entry,
   emptyReplay,
   type Keeping,
   type Present,
-  placeBefore,
   type Replay,
 } from './buses/contract.ts'
 import type { ChannelClient, DeclaredChannel } from './declared.ts'
@@ -24,7 +24,7 @@ import {
   TooManyChannelsError,
 } from './errors.ts'
 import { noticeFrame, shown } from './frames.ts'
-import type { JoinedClient, Member, Room } from './room.ts'
+import { type JoinedClient, type Member, startOf } from './room.ts'
 import { Rooms } from './rooms.ts'
 import { type Rules, rulesOf } from './rule.ts'
 import { clientOf, type JoinableSocket } from './socket-client.ts'
@@ -99,6 +99,8 @@ export class Hub {
   readonly #rooms: Rooms
   /** The channels that clients can join. */
   readonly #channels = new Set<DeclaredChannel>()
+  /** The calls of `onLeave` that are in progress. */
+  readonly #telling = new Set<Promise<unknown>>()
   #isClosed = false
 
   constructor({ server, sockets }: Pick<Hub, 'server' | 'sockets'>, bus: Bus, settings: HubSettings, log: Logger) {
@@ -121,12 +123,13 @@ export class Hub {
     await this.#bus.check?.()
   }
 
-  open(): Promise<void> {
-    return this.#bus.open(this.#rooms)
+  open(among: (events: BusEvents) => BusEvents = (events) => events): Promise<void> {
+    return this.#bus.open(among(this.#rooms))
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
+    await Promise.all(this.#telling)
     await this.#rooms.close()
     await this.#bus.close()
   }
@@ -233,6 +236,9 @@ export class Hub {
     const replay: Replay =
       after === undefined ? emptyReplay(room.last) : await this.#reach(name, () => this.#bus.after(name, after))
     const present = own === undefined ? undefined : await this.#reach(name, () => this.#rooms.presentIn(room))
+    const { state: isStated } = member.channel.rules
+    const isNew = after === undefined || !replay.isComplete
+    const state = isStated !== undefined && isNew ? await this.#said(member, 'state') : undefined
     if (!this.#isIn(member)) return false
     if (!replay.isComplete) this.counts.gaps++
     joined.send(
@@ -244,6 +250,7 @@ export class Hub {
         // An id before the messages that have arrived since: a client that is disconnected in between requests them again.
         id: after === undefined ? startOf(member, room) : replay.isComplete ? after : undefined,
         present: present && withOwn(present, own!).map(shown),
+        state,
       }),
     )
     room.admit(member, replay, after)
@@ -258,16 +265,20 @@ export class Hub {
 
   /** Reads what others see of a client, before the client is in: data that cannot be serialised would be a problem for all members. */
   async #presentOf(member: Member): Promise<Present | undefined> {
-    const { joined, channel, name, params, user } = member
-    const { presence } = channel.rules
-    if (presence === undefined) return undefined
+    const { joined, channel, user } = member
+    if (channel.rules.presence === undefined) return undefined
     const { id } = joined.client
-    const data: unknown = await this.#rules.call(name, 'presence', async (call) => {
-      const given = await presence(joined.client as ChannelClient<never>, params, call)
+    const data = await this.#said(member, 'presence')
+    return user === undefined ? { id, data } : { id, user, data }
+  }
+
+  /** What a function among the options says to clients; refuses the client if it fails. */
+  async #said({ joined, channel, name, params }: Member, option: 'presence' | 'state'): Promise<unknown> {
+    const data: unknown = await this.#rules.call(name, option, async (call) => {
+      const given = await channel.rules[option]!(joined.client as ChannelClient<never>, params, call)
       return JSON.parse(jsonText(given ?? null, (why) => ChannelPayloadError(name, why)))
     })
-    if (data === undefined) return this.#refuse(name)
-    return user === undefined ? { id, data } : { id, user, data }
+    return data === undefined ? this.#refuse(name) : data
   }
 
   #userOf({ channel, joined, name }: Member): string | undefined {
@@ -281,14 +292,17 @@ export class Hub {
     }
   }
 
-  /** Returns the current user; `undefined` if the option `user` has failed: a message to one user must not reach another. */
   #mayJoin({ channel, joined, params, name }: Member): Promise<boolean> {
     const client = joined.client as ChannelClient<never>
-    return this.#rules.allow(name, 'join', (call) => channel.rules.join(client, params, call))
+    const allowed = this.#rules.allow(name, 'join', (call) => channel.rules.join(client, params, call))
+    return allowed.catch((refusal: unknown) => {
+      this.counts.refused++
+      throw refusal
+    })
   }
 
   async #askAgain(member: Member): Promise<void> {
-    const stays = await this.#mayJoin(member)
+    const stays = await this.#mayJoin(member).catch(() => false)
     if (!stays && this.#isIn(member)) this.#removed(member)
   }
 
@@ -329,8 +343,17 @@ export class Hub {
 
   #drop(member: Member): void {
     const { joined, name } = member
-    if (joined.members.get(name) === member) joined.members.delete(name)
+    const wasIn = joined.members.get(name) === member && joined.members.delete(name) && member.waiting === undefined
     this.#rooms.leave(member)
+    if (wasIn && member.channel.rules.onLeave !== undefined) this.#tellLeft(member)
+  }
+
+  #tellLeft({ joined, channel, name, params }: Member): void {
+    const told = this.#rules.call(name, 'onLeave', async (call) => {
+      await channel.rules.onLeave!(joined.client as ChannelClient<never>, params, call)
+    })
+    this.#telling.add(told)
+    void told.then(() => this.#telling.delete(told))
   }
 
   #removed(member: Member): void {
@@ -355,9 +378,3 @@ const withOwn = (all: readonly Present[], own: Present) => [...all.filter(({ id 
 /** Whether a client may publish: never through a stream of events. */
 const mayPublish = ({ rules }: DeclaredChannel, { client }: JoinedClient) =>
   rules.publish !== undefined && client.transport === 'websocket'
-
-/** Returns the place in the messages of a channel after which a new member receives them. */
-function startOf({ waiting }: Member, room: Room): string {
-  const first = waiting?.[0]
-  return first === undefined ? room.last : placeBefore(first.id)
-}

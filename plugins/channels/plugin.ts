@@ -7,6 +7,7 @@ import {
   UpgradeRequiredError,
 } from '../../kernel/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
+import { openConnections } from '../shared/http/connections.ts'
 import { option } from '../shared/options/index.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import { exchange } from './asyncapi.ts'
@@ -17,6 +18,7 @@ import { eventStreams } from './events.ts'
 import { requestTypes } from './frames.ts'
 import { Hub } from './hub.ts'
 import { type ChannelsSettings, channelsOptions } from './options.ts'
+import { Orders } from './orders.ts'
 import { responder } from './requests.ts'
 import { ChannelsService } from './service.ts'
 import { work } from './work.ts'
@@ -75,7 +77,11 @@ export const channels = definePlugin({
       streams.endAll()
       await hub.close()
     })
-    await hub.open()
+    // Otherwise each process signs its own callers out.
+    const signsOut = settings.store !== 'memory' && (ctx.hasPlugin('auth') || ctx.hasPlugin('session'))
+    const orders = signsOut ? new Orders(bus, openConnections(ctx), log) : undefined
+    await hub.open(orders && ((events) => orders.among(events)))
+    await orders?.read(true)
     // Not after a failed boot: messages published to its hub would silently reach no client.
     ctx.onReady(() => void hubs.add(hub))
     // The streams end together with the sockets, at the end of the drain window.

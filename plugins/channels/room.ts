@@ -223,3 +223,9 @@ export class Room {
     if (joined.length + left.length > 0) this.broadcast(noticeFrame('presence', { channel: this.name, joined, left }))
   }
 }
+
+/** Returns the place in the messages of a channel after which a new member receives them. */
+export function startOf({ waiting }: Member, room: Room): string {
+  const first = waiting?.[0]
+  return first === undefined ? room.last : placeBefore(first.id)
+}

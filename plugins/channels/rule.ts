@@ -1,13 +1,30 @@
 import type { Logger } from '../../kernel/index.ts'
+import { describedError } from '../shared/failures/described-error.ts'
 import { runInTime } from '../shared/work/attempt.ts'
 import { inServer } from '../shared/work/contexts.ts'
 import { Call } from '../shared/work/running.ts'
 import type { ChannelRuleCall } from './declared.ts'
 
+const isRefusal = (error: unknown): boolean => {
+  const described = describedError(error)
+  return described?.exposes === true && described.status < 500
+}
+
+/** Returns the result of a rule, or its error if that is for the client. */
+async function orRefusal(ask: () => unknown): Promise<unknown> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (isRefusal(error)) return error
+    throw error
+  }
+}
+
 /** Calls the functions among the options of channels. They fail closed: after an error, a rejection or a timeout, the client is refused. */
 export function rulesOf(timeout: number, log: Logger, server: object) {
   const failed = (name: string, option: string, error: unknown): void => {
-    const message = `the option ${option} of the channel "${name}" has failed, so access is denied`
+    const denies = option === 'onLeave' ? '' : ', so access is denied'
+    const message = `the option ${option} of the channel "${name}" has failed${denies}`
     log.error({ err: error, channel: name }, message)
   }
 
@@ -27,13 +44,19 @@ export function rulesOf(timeout: number, log: Logger, server: object) {
     }
   }
 
-  /** Whether a rule allows something, for which it must return `true`. */
+  /** Whether a rule allows something, for which it must return `true`. An error for the client that it throws is thrown. */
   async function allow(name: string, rule: string, ask: (call: ChannelRuleCall) => unknown): Promise<boolean> {
+    let refusal: unknown
     const verdict = await call(name, rule, async (one) => {
-      const given = await ask(one)
+      const given = await orRefusal(() => ask(one))
+      if (isRefusal(given)) {
+        refusal = given
+        return false
+      }
       if (typeof given !== 'boolean') throw new TypeError('it returned neither true nor false')
       return given
     })
+    if (refusal !== undefined) throw refusal
     return verdict === true
   }
 

@@ -1,20 +1,30 @@
-import { type Context, definePlugin } from '../../kernel/index.ts'
+import { type Context, definePlugin, type Middleware, type Request, type Response } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import type { ServiceState } from '../shared/stores/breaker.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
-import type { Limiter, RateLimitTrace } from './limiter.ts'
-import { deadline, isStore, type RateLimitSettings, rateLimitOfRoute, rateLimitOptions } from './options.ts'
+import type { Count, Limiter, RateLimitTrace } from './limiter.ts'
+import {
+  deadline,
+  isStore,
+  type OwnLimit,
+  type RateLimitSettings,
+  type Rule,
+  rateLimitOfRoute,
+  rateLimitOptions,
+} from './options.ts'
 import { type Counter, type Limits, limitsOfScopes } from './stores/contract.ts'
+
+type Next = Parameters<Middleware>[2]
 
 const work: readonly WorkKind[] = [
   workKind<RateLimitTrace>({
     channel: 'rateLimit',
     form: 'moment',
     list: { id: 'rateLimit', title: 'Rate limits' },
-    help: 'Requests that a rate limit has counted, by the limit (of the server or of the route) and what became of them',
+    help: 'Requests that a rate limit has counted, by the limit (of the server, of the route or of the subject) and what became of them',
     span: () => 'rate limit',
     note: ({ limit }) => `refused by the limit of the ${limit}`,
     labels: {
@@ -70,29 +80,67 @@ export const rateLimit = definePlugin({
     // By scope: two scopes may count in one Redis, each with a limit of its own.
     const limits: Limits = { shown: [], counter, onStoreFailure: settings.onStoreFailure }
     limitsOfScopes.set(ctx.services, limits)
-    const ofServer = limiterOf(settings, limits, 'server', ctx.scope === '' ? '*' : `*/${ctx.scope}`)
+    /** Makes the function of the limit of a route, with a counter of its own unless it only has another cost. */
+    const own = (limit: OwnLimit | undefined, count: Count, server: Count): Limiter | false | undefined =>
+      limit && limiterOf(limit.rule, limits, limit.sharesCount ? server : count)
+    const name = ctx.scope === '' ? '*' : `*/${ctx.scope}`
+    const counts = {
+      server: { name, kind: 'server', takes: false } as Count,
+      subject: { name: `@${name}`, kind: 'subject', takes: false } as Count,
+    }
+    const ofServer = limiterOf(settings as Rule, limits, counts.server)
+    const ofSubjects = settings.subject && limiterOf(settings.subject as Rule, limits, counts.subject)
     const ofRoutes = new RouteValue<Limiter | false>()
     ctx.onRoute((route) => {
-      const own = route.settings.rateLimit
+      const { address, subject } = route.settings.rateLimit ?? {}
       const name = `${route.isAny ? 'any' : route.method} ${route.path}`
-      ofRoutes.set(route, own && limiterOf(own, limits, 'route', name))
+      ofRoutes.set(route, own(address, { name, kind: 'route', takes: false }, counts.server))
+      const limiter = own(subject, { name: `@${name}`, kind: 'subject', takes: false }, counts.subject) ?? ofSubjects
+      subjectLimiters.set(route, { limiter, of: ctx.services })
+      // After all middlewares of scopes and groups, one of which finds out who is calling.
+      if (limiter)
+        route.add('group', function rateLimitOfSubject(req, res, next) {
+          const there = subjectLimiters.of(req)
+          return there?.limiter && there.of === ctx.services ? limited(there.limiter, req, res, next) : next()
+        })
     })
 
+    ctx.onReady(() => {
+      if (ofSubjects && !ctx.hasPlugin('auth'))
+        ctx.log.warn('rateLimit.subject counts the callers that "req.user" names, and this scope has no plugin auth')
+    })
     ctx.use(function rateLimit(req, res, next) {
       const limiter = ofRoutes.of(req) ?? ofServer
-      if (limiter === false) return next()
-      const passes = limiter(req, res)
-      if (passes instanceof Promise) return passes.then((settled) => (settled ? next() : undefined))
-      return passes ? next() : undefined
+      return limiter === false ? next() : limited(limiter, req, res, next)
     })
   },
 })
 
+/** The limit of the callers of a route: that of the innermost scope with this plugin. */
+const subjectLimiters = new RouteValue<{ readonly limiter: Limiter | false; readonly of: object }>()
+
+function limited(limiter: Limiter, req: Request, res: Response, next: Next) {
+  const passes = limiter(req, res)
+  if (passes instanceof Promise) return passes.then((settled) => (settled ? next() : undefined))
+  return passes ? next() : undefined
+}
+
 /** The refusals, for the API description. */
 function failures({ options, settings }: DescribedRoute): { readonly [status: string]: string } {
   if (options.rateLimit === false) return {}
-  const { statusCode, onStoreFailure } = { ...(settings as RateLimitSettings), ...options.rateLimit }
-  return { [statusCode]: 'TooManyRequests', ...(onStoreFailure === 'refuse' && { 503: 'ServiceUnavailable' }) }
+  const of = settings as RateLimitSettings
+  const { subject, ...address } = options.rateLimit ?? {}
+  const rules = [
+    { ...of, ...address },
+    ...(subject !== false && (subject ?? of.subject) ? [{ ...of.subject, ...subject }] : []),
+  ]
+  return Object.assign(
+    {},
+    ...rules.map(({ statusCode = 429, onStoreFailure }) => ({
+      [statusCode]: 'TooManyRequests',
+      ...(onStoreFailure === 'refuse' && { 503: 'ServiceUnavailable' }),
+    })),
+  )
 }
 
 async function openCounter(

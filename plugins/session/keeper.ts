@@ -13,6 +13,8 @@ export class SessionKeeper {
   readonly rolling: boolean
   readonly #ttl: number
   readonly #name: string
+  /** Ends the connections of a session that has ended. */
+  readonly #ended: (id: string) => Promise<void>
   readonly #store: TextStore
   readonly #log: Logger
   /** What failed first, for the line in the log. */
@@ -25,10 +27,15 @@ export class SessionKeeper {
 
   constructor(
     { name, store }: NamedStore,
-    { ttl, rolling }: { readonly ttl: number; readonly rolling: boolean },
+    {
+      ttl,
+      rolling,
+      ended,
+    }: Pick<SessionKeeper, 'rolling'> & { readonly ttl: number; ended(id: string): Promise<void> },
     log: Logger,
   ) {
     this.rolling = rolling
+    this.#ended = ended
     this.#ttl = ttl
     this.#name = name
     this.#store = store
@@ -69,6 +76,9 @@ export class SessionKeeper {
   async destroy(id: string): Promise<boolean> {
     const what = 'cannot delete a session'
     const destroyed = await this.#guard(what, () => this.#store.destroy(id))
+    await this.#ended(id).catch((error: unknown) => {
+      this.#log.warn({ err: error }, 'a session has ended; its connections on other instances may be open still')
+    })
     return this.#existed('destroy', what, destroyed)
   }
 

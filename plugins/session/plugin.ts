@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { definePlugin } from '../../kernel/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
+import { openConnections } from '../shared/http/connections.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import { coverAll, member, place, slot, type WithSession } from './access.ts'
 import { sessionOptions } from './options.ts'
@@ -53,7 +55,15 @@ export const session = definePlugin({
     announceBackend(ctx.server, 'session', named.store)
     // Here and in `openStore`: loads the modules of sessions only if they are used.
     const { SessionKeeper } = await import('./keeper.ts')
-    const keeper = new SessionKeeper(named, { ttl, rolling }, ctx.log)
+    const connections = openConnections(ctx)
+    // Hashed: an id lets its owner in.
+    const keyOf = (id: string) => `session ${createHash('sha256').update(id).digest('base64url')}`
+    const keeper = new SessionKeeper(named, { ttl, rolling, ended: (id) => connections.end(keyOf(id)) }, ctx.log)
+    connections.name((req: WithSession) => {
+      const record = req[slot]
+      const isUsed = record instanceof SessionRecord && record.keeper === keeper && record.isRead
+      return isUsed && record.id !== undefined ? [{ key: keyOf(record.id) }] : []
+    })
     const marker = `${name}=`
 
     ctx.decorate('request', { session: member })

@@ -98,6 +98,10 @@ export class SessionRecord {
     this.#stored = loaded?.text ?? empty
   }
 
+  get keeper(): SessionKeeper {
+    return this.#keeper
+  }
+
   get id(): string | undefined {
     return this.#id
   }

@@ -8,6 +8,7 @@ import {
 } from '../../kernel/index.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
+import { connectionsOf, signedOut } from '../shared/http/connections.ts'
 import { defined } from '../shared/values/json.ts'
 import { exchange } from './asyncapi.ts'
 import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
@@ -147,6 +148,8 @@ function openerOf(route: SocketRoute, transport: OpenTransport, sockets: Sockets
       if (server.closing.aborted) socket.close(1001, 'the server is shutting down')
       else if (sockets.refusalOf(ip) !== undefined) socket.close(1013, 'too many websockets')
       sockets.add(socket)
+      const forget = connectionsOf(server)?.hold(req, () => socket.close(signedOut.code, signedOut.reason))
+      if (forget !== undefined) socket.whenOver(forget)
       if (openPoint.isOn) openPoint.publish({ socket, route: path })
       const options = { maxMessageSize, compression, protocol: subProtocol, silence: pingInterval || 0 }
       return transport(connection, withoutHandshake(headers), options, socket)

@@ -29,3 +29,13 @@ rateLimit({ store: 'redis' })
 rateLimit({ store: 'valkey' })
 // @ts-expect-error no such option
 new Server({ plugins: { rateLimit: { max: 5 } } })
+rateLimit({ windows: [{ limit: async () => 5, windowMs: 1_000, burst: 3 }], cost: ({ path }) => path.length })
+rateLimit({ subject: { limit: ({ user }) => Object.keys(user).length, cost: 2 } })
+router.get('/export', { rateLimit: { subject: { cost: 10 } } }, () => 1)
+router.get('/none', { rateLimit: { subject: false } }, () => 1)
+// @ts-expect-error the caller is not known before auth
+rateLimit({ limit: ({ user }) => user.id })
+// @ts-expect-error a limit is a number
+rateLimit({ limit: () => '5' })
+// @ts-expect-error a window has a length
+rateLimit({ windows: [{ limit: 5 }] })

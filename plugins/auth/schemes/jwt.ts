@@ -181,10 +181,12 @@ export function jwt(given: JwtOptions): AuthScheme {
       } catch (error) {
         return refusalOf(jose, error)
       }
-      return verdictOf(
+      const verdict = verdictOf(
         subject === undefined ? ({ ...claims, id: claims.sub } as unknown as AuthSubject) : await subject(claims, req),
         scopesOf(claims),
       )
+      // The session of the caller, by the name that OpenID Connect gives it.
+      return typeof claims.sid === 'string' && 'subject' in verdict ? { ...verdict, login: claims.sid } : verdict
     },
   }
 }

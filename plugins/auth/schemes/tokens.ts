@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { JWK } from 'jose'
 import { clock, defineErrors, OptionError } from '../../../kernel/index.ts'
+import { everyConnections, loginKey } from '../../shared/http/connections.ts'
 import { option } from '../../shared/options/index.ts'
 import { defined } from '../../shared/values/json.ts'
 import type { AuthScheme, Awaitable } from '../scheme.ts'
@@ -48,12 +49,12 @@ export interface TokenScheme extends AuthScheme {
   issue(subject: string): Promise<IssuedTokens>
   /**
    * Returns new tokens for a refresh token, which is then used up. A token that comes a second time was stolen, or its thief was faster: the whole
-   * log-in ends, and its owner signs in again.
+   * log-in ends, with its websockets and event streams, and its owner signs in again.
    *
    * @throws (as a rejection) RefreshTokenError, with the status 401.
    */
   refresh(token: string): Promise<IssuedTokens>
-  /** Ends the log-in of a refresh token. A JWT of it stays valid until it expires. */
+  /** Ends the log-in of a refresh token, with its websockets and event streams. A JWT of it stays valid until it expires. */
   revoke(token: string): Promise<void>
 }
 
@@ -104,6 +105,9 @@ function partsOf(token: unknown): { readonly id: string; readonly hash: string }
   return { id, hash: hashOf(secret!) }
 }
 
+/** Names a log-in in its JWTs. */
+const loginOf = (token: string) => hashOf(token.slice(0, 22))
+
 /**
  * Issues and accepts JWTs of the application's own, with refresh tokens that are used once.
  *
@@ -140,7 +144,9 @@ export function tokens(given: TokenOptions): TokenScheme {
   async function tokensFor(subject: string, refreshToken: string | undefined): Promise<IssuedTokens | undefined> {
     const claims = claimsOf === undefined ? {} : await claimsOf(subject)
     if (claims === null || claims === undefined) return undefined
-    const token = await sign({ ...claims, sub: subject })
+    // A hash: the id itself would end the log-in.
+    const login = refreshToken === undefined ? {} : { sid: loginOf(refreshToken) }
+    const token = await sign({ ...claims, ...login, sub: subject })
     const more = refreshToken === undefined ? {} : { refresh_token: refreshToken }
     return { access_token: token, token_type: 'Bearer', expires_in: expiresIn, ...more }
   }
@@ -148,7 +154,12 @@ export function tokens(given: TokenOptions): TokenScheme {
     if (store === undefined) throw OptionError('tokens.refresh', store, 'a store of refresh tokens')
     return store
   }
-  const end = () => clock.now() + options.refreshExpiresIn * 1_000
+  const expiresAt = () => clock.now() + options.refreshExpiresIn * 1_000
+  const end = async (known: RefreshTokenStore, id: string) => {
+    await known.end(id)
+    const key = loginKey(loginOf(id))
+    await Promise.all([...everyConnections()].map((connections) => connections.end(key)))
+  }
 
   return {
     ...scheme,
@@ -159,27 +170,27 @@ export function tokens(given: TokenOptions): TokenScheme {
       const [id, next] = [random(16), random(32)]
       const issued = await tokensFor(subject, store && `${id}.${next}`)
       if (issued === undefined) throw RefreshTokenError()
-      await store?.create({ id, subject, token: hashOf(next), expiresAt: end() })
+      await store?.create({ id, subject, token: hashOf(next), expiresAt: expiresAt() })
       return issued
     },
     async refresh(token) {
       const known = storeOf()
       const { id, hash } = partsOf(token)
       const next = random(32)
-      const subject = await known.rotate(id, hash, hashOf(next), end())
+      const subject = await known.rotate(id, hash, hashOf(next), expiresAt())
       try {
         const issued = typeof subject === 'string' ? await tokensFor(subject, `${id}.${next}`) : undefined
         if (issued !== undefined) return issued
       } catch (error) {
         // The client keeps its token, with which it may try again.
-        await known.rotate(id, hashOf(next), hash, end())
+        await known.rotate(id, hashOf(next), hash, expiresAt())
         throw error
       }
-      await known.end(id)
+      await end(known, id)
       throw RefreshTokenError()
     },
     async revoke(token) {
-      await storeOf().end(partsOf(token).id)
+      await end(storeOf(), partsOf(token).id)
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { ExecutionResult } from 'graphql'
 import type { Request, Response } from '../../../kernel/index.ts'
+import { connectionsOf } from '../../shared/http/connections.ts'
 import { comment, EventStream } from '../../shared/http/event-stream.ts'
 import { describeError, describeResult } from '../execution/mask-errors.ts'
 import type { Graphql } from '../packages.ts'
@@ -49,10 +50,14 @@ function send(
     ...(describe && { describe }),
     failed: (error) => ({ errors: [describeError(graphql, error, req)] }),
     keepAlive,
-    onEnd: () => streams.delete(stop),
+    onEnd: () => {
+      streams.delete(stop)
+      forget?.()
+    },
   })
   // Without `complete`: the client should reconnect.
   const stop = () => stream.end()
+  const forget = connectionsOf(req.server)?.hold(req, stop)
   streams.add(stop)
   // Ends the source immediately, even while it waits for an event that may never come.
   req.raw.onSettled(stop)

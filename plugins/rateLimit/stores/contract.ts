@@ -6,6 +6,24 @@ export interface Hit {
   readonly resetMs: number
 }
 
+/** How much may be used in which time, as a store sees it. */
+export interface StoreWindow {
+  /** Requests in one window, 1 or more. */
+  readonly limit: number
+  /** The length of a window, in milliseconds. */
+  readonly windowMs: number
+  /** Set for a bucket (GCRA): it holds this many requests, and `limit` of them come back in each `windowMs`. */
+  readonly burst?: number | undefined
+}
+
+/** What a store says about one request and several windows. */
+export interface Taken {
+  /** Whether the request is within all windows. If not, it counts in none. */
+  readonly accepted: boolean
+  /** The state of each window after that, in their order: what its requests have cost, and milliseconds until nothing of that is left. */
+  readonly windows: readonly Hit[]
+}
+
 /** Counts requests: each key has a fixed window, which begins with its first request. */
 export interface RateLimitStore {
   /**
@@ -13,6 +31,11 @@ export interface RateLimitStore {
    * the store works.
    */
   hit(key: string, windowMs: number): Hit | Promise<Hit>
+  /**
+   * Counts a request that costs `cost` in several windows, in all of them or in none; must be atomic. Needed for the options `windows`, `burst`
+   * and `cost`. The windows of a key differ in `windowMs`. A cost is never more than a window allows.
+   */
+  take?(key: string, cost: number, windows: readonly StoreWindow[]): Taken | Promise<Taken>
   /** Closes connections; called when the server closes. */
   close?(): void | Promise<void>
 }
@@ -23,6 +46,13 @@ export type OnStoreFailure = 'count' | 'refuse'
 /** The counts as a limit reads them; `undefined` refuses a request that cannot be counted. */
 export interface Counter {
   hit(key: string, windowMs: number, onFailure: OnStoreFailure): Hit | Promise<Hit | undefined>
+  /** Missing where the store of the application has none. */
+  take?(
+    key: string,
+    cost: number,
+    windows: readonly StoreWindow[],
+    onFailure: OnStoreFailure,
+  ): Taken | Promise<Taken | undefined>
   /** Rejects unless the shared store responds. */
   check?(): Promise<void>
   close?(): void | Promise<void>
@@ -31,7 +61,9 @@ export interface Counter {
 /** A limit as the inspector shows it. */
 interface ShownLimit {
   readonly name: string
-  readonly rule: { readonly limit: number; readonly windowMs: number; readonly statusCode: number }
+  readonly limits: number | string
+  readonly windows: number | string
+  readonly statusCode: number
   accepted: number
   refused: number
 }

@@ -1,6 +1,7 @@
 import { safely } from './safely.ts'
 
-const exactly = new Set(['cookies', 'signedcookies'])
+// A ticket may be among the sub-protocols.
+const exactly = new Set(['cookies', 'signedcookies', 'sec-websocket-protocol'])
 // Forms ask for a new password twice.
 const ending =
   /(?:passw(?:or)?d(?:[-_]?(?:confirm(?:ation|ed)?|repeat(?:ed)?|again|2))?|secret|token|(?:api|private)[-_ ]?key|passphrase|authorization|cookie)$/
@@ -65,7 +66,10 @@ export function isSecretMember(of: object, key: string, isHidden: (name: string)
 /** Whether an element of a list comes after the name of a header with credentials, as in `rawHeaders` of Node.js. */
 export function isSecretElement(list: readonly unknown[], i: number): boolean {
   const before = list[i - 1]
-  return typeof before === 'string' && /^(?:(?:proxy-)?authorization|(?:set-)?cookie|x-api-key)$/i.test(before)
+  return (
+    typeof before === 'string' &&
+    /^(?:(?:proxy-)?authorization|(?:set-)?cookie|x-api-key|sec-websocket-protocol)$/i.test(before)
+  )
 }
 
 /**

@@ -104,6 +104,54 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(70)
   })
 
+  test('of several windows and of buckets are exact in four processes, with one round trip for each request', async () => {
+    const windows = [
+      { limit: 50, windowMs: 60_000 },
+      { limit: 1_000, windowMs: 3_600_000, burst: 40 },
+    ]
+    const urls = await Promise.all(
+      [1, 2, 3, 4].map(() => startProcess(redis.url, 2, JSON.stringify({ windows, cost: 2 }))),
+    )
+    const client = new Redis(redis.url)
+    const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1] ?? 0)
+    const before = await calls()
+    const statuses = await Promise.all(Array.from({ length: 120 }, async (_, i) => (await fetch(urls[i % 4]!)).status))
+    // The bucket of 40 decides: 20 requests that cost 2 each, and 0.3 come back in a second.
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20)
+    expect((await calls()) - before).toBeLessThanOrEqual(120)
+    const [key] = await client.keys('rate-limit:windows:*')
+    expect(await client.hget(key!, '60000')).toBe('40')
+    expect(await client.pttl(key!)).toBeGreaterThan(59_000)
+    client.disconnect()
+  })
+
+  test('of windows count for 0 or for all: a refusal takes nothing from a window that has room', async () => {
+    const store = { redis: { url: redis.url, prefix: 'windows' } }
+    const windows = [
+      { limit: 3, windowMs: 300 },
+      { limit: 5, windowMs: 60_000 },
+    ]
+    const server = serverWith({ windows, store })
+    expect(await ask(server, 12)).toBe(3)
+    await pause(350)
+    expect(await ask(server, 12)).toBe(2)
+  })
+
+  test('of a bucket come back evenly, and a clock of Redis that was set back keeps no one out', async () => {
+    const store = { redis: { url: redis.url, prefix: 'bucket' } }
+    const server = serverWith({ limit: 10, windowMs: 10_000, burst: 3, store })
+    expect(await ask(server, 9)).toBe(3)
+    const client = new Redis(redis.url)
+    const [key] = await client.keys('bucket:*')
+    const fullAt = async (ms: number) => client.hset(key!, '10000be', String(Date.now() + ms))
+    await fullAt(1_900)
+    expect(await ask(server, 9, '192.0.2.1')).toBe(1)
+    await fullAt(3_600_000)
+    expect(await ask(server, 1)).toBe(0)
+    expect(Number(await client.hget(key!, '10000be')) - Date.now()).toBeLessThanOrEqual(3_000)
+    client.disconnect()
+  })
+
   test('while Redis is down this process counts on from the last known count; that is reported once per change', async () => {
     const own = await startRedis()
     try {
@@ -216,8 +264,8 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     expect(server.log).toHaveLength(1)
   })
 
-  async function startProcess(url: string, limit: number): Promise<string> {
-    const args = [...withTypeScript, 'test/plugins/fixtures/rate-limit-server.ts', url, String(limit)]
+  async function startProcess(url: string, limit: number, options = '{}'): Promise<string> {
+    const args = [...withTypeScript, 'test/plugins/fixtures/rate-limit-server.ts', url, String(limit), options]
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] })
     children.push(child)
     let stderr = ''

@@ -80,7 +80,7 @@ router.group('/posts/:id', (routes) => {
     '/',
     {
       rateLimit: { limit: 'many' },
-      //! Type 'string' is not assignable to type 'number'
+      //! Type 'string' is not assignable to type 'RateLimitAmount<Request> | undefined'
     },
     (req) => req.params.idd,
     //! Property 'idd' does not exist on type '{ readonly id: string; }'
