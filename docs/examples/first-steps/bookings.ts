@@ -17,7 +17,7 @@ router.post('/films/:id/bookings', { params: Id, auth: 'required', transaction: 
     'update films set seats = seats - 1 where id = $1 and seats > 0 returning title',
     [params.id],
   )
-  if (taken.rows[0] === undefined) throw new HttpError(409, { code: 'SOLD_OUT', message: 'No seat is left' })
+  if (taken.rows[0] === undefined) throw new HttpError(409, { code: 'SoldOutError', message: 'No seat is left' })
   const { rows } = await database.query<{ id: number }>(
     'insert into bookings (film, member) values ($1, $2) returning id',
     [params.id, user.id],

@@ -14,7 +14,7 @@ router.get('/films', { responses: { 200: z.array(Film) } }, async (req) => {
 router.get('/films/:id', { params: Id, responses: { 200: Film } }, async (req) => {
   const { rows } = await req.database.query<Film>('select id, title, seats from films where id = $1', [req.params.id])
   if (rows[0] === undefined)
-    throw new HttpError(404, { code: 'FILM_NOT_FOUND', message: `There is no film ${req.params.id}` })
+    throw new HttpError(404, { code: 'FilmNotFoundError', message: `There is no film ${req.params.id}` })
   return rows[0]
 })
 
@@ -26,6 +26,6 @@ router.post('/films', { body: NewFilm, responses: { 201: Film } }, async (req, r
     [title, seats],
   )
   if (rows[0] === undefined)
-    throw new HttpError(409, { code: 'FILM_EXISTS', message: `"${title}" is in the programme already` })
+    throw new HttpError(409, { code: 'FilmExistsError', message: `"${title}" is in the programme already` })
   return res.created(rows[0])
 })

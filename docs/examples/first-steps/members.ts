@@ -30,7 +30,7 @@ router.post('/members', open, async (req, res) => {
     'insert into members (mail, password) values ($1, $2) on conflict (mail) do nothing returning id',
     [mail, await passwords.hash(password)],
   )
-  if (rows[0] === undefined) throw new HttpError(409, { code: 'MEMBER_EXISTS' })
+  if (rows[0] === undefined) throw new HttpError(409, { code: 'MemberExistsError' })
   await members.logIn(req, rows[0].id)
   return res.created()
 })
@@ -40,7 +40,7 @@ router.post('/login', open, async (req, res) => {
   const { rows } = await req.database.query<Row>('select id, password from members where mail = $1', [mail])
   // As much work for an unknown address: the time does not show who is a member.
   if (!(await passwords.verify(password, rows[0]?.password)) || rows[0] === undefined)
-    throw new HttpError(401, { code: 'WRONG_CREDENTIALS' })
+    throw new HttpError(401, { code: 'WrongCredentialsError' })
   await members.logIn(req, rows[0].id)
   return res.noContent()
 })

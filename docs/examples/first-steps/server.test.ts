@@ -20,7 +20,7 @@ test('a film is in the programme once', async () => {
   const id = await addFilm('Stalker', 20)
   ;(await server.inject.get(`/films/${id}`)).assertBodyDeepEqual({ id, title: 'Stalker', seats: 20 })
   const again = await server.inject.post('/films', { body: { title: 'Stalker' } })
-  again.assertStatus(409).assertBodySubset({ code: 'FILM_EXISTS' })
+  again.assertStatus(409).assertBodySubset({ code: 'FilmExistsError' })
   const nameless = await server.inject.post('/films', { body: { title: '' } })
   nameless.assertStatus(422).assertBodySubset({ errors: [{ part: 'body', path: '/title' }] })
   ;(await server.inject.get('/films/99')).assertStatus(404)

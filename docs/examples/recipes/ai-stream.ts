@@ -51,7 +51,7 @@ export function makeServer(model: Model) {
   // A browser reconnects by itself with `Last-Event-ID`, and goes on where it was.
   routes.get('/answers/:id', { timeout: false }, (req, res) => {
     const answer = answers.get(req.params.id)
-    if (answer === undefined) throw new HttpError(404, { code: 'ANSWER_GONE' })
+    if (answer === undefined) throw new HttpError(404, { code: 'AnswerGoneError' })
     const position = Number(req.headers['last-event-id'] ?? 0)
     const signal = AbortSignal.any([req.signal, req.server.closing])
     return res.sse(answer.from(Number.isSafeInteger(position) && position > 0 ? position : 0, signal))

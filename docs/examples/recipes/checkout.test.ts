@@ -8,7 +8,7 @@ test('an order is placed and paid once, however often the client asks', async ()
   let isAway = true
   await using server = await testServer(() =>
     makeServer(async ({ key }) => {
-      if (isAway) throw new HttpError(503, { code: 'PAYMENT_UNAVAILABLE' })
+      if (isAway) throw new HttpError(503, { code: 'PaymentUnavailableError' })
       paid.push(key)
       return { id: `payment-${paid.length}` }
     }),

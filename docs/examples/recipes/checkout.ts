@@ -21,7 +21,7 @@ export function makeServer(pay: Pay) {
     const { count } = await req.database.query('update stock set copies = copies - 1 where book = $1 and copies > 0', [
       book,
     ])
-    if (count === 0) throw new HttpError(409, { code: 'SOLD_OUT' })
+    if (count === 0) throw new HttpError(409, { code: 'SoldOutError' })
     // The payment is outside of the transaction: if the process dies after it, the next attempt pays with the same key.
     const payment = await pay({ amount: 1500, key: `${req.user.id} ${req.headers['idempotency-key']}` })
     const { rows } = await req.database.query<{ id: number }>(

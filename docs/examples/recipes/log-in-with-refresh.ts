@@ -44,7 +44,7 @@ export function makeServer(secret: string) {
       'insert into accounts (mail, password) values ($1, $2) on conflict (mail) do nothing',
       [mail, await passwords.hash(password)],
     )
-    if (count === 0) throw new HttpError(409, { code: 'ACCOUNT_EXISTS' })
+    if (count === 0) throw new HttpError(409, { code: 'AccountExistsError' })
     return res.created()
   })
 
@@ -54,7 +54,7 @@ export function makeServer(secret: string) {
       [req.body.mail],
     )
     if (!(await passwords.verify(req.body.password, rows[0]?.password)) || rows[0] === undefined)
-      throw new HttpError(401, { code: 'WRONG_CREDENTIALS' })
+      throw new HttpError(401, { code: 'WrongCredentialsError' })
     return logins.issue(String(rows[0].id))
   })
 

@@ -56,7 +56,7 @@ routes.post('/books/:id/orders', (req) =>
       'update books set copies = copies - 1 where id = ? and copies > 0',
       [req.params.id],
     )
-    if (taken.affectedRows === 0) throw new HttpError(409, { code: 'SOLD_OUT' })
+    if (taken.affectedRows === 0) throw new HttpError(409, { code: 'SoldOutError' })
     const [order] = await connection.query<ResultSetHeader>('insert into orders (book) values (?)', [req.params.id])
     return { order: order.insertId }
   }),

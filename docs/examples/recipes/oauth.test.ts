@@ -50,7 +50,7 @@ test('a visitor comes back from the provider and is known', async () => {
 
 test('an answer that this browser has not asked for is refused', async () => {
   const { cookies, path } = await begin()
-  ;(await server.inject.get(path)).assertStatus(400).assertBodySubset({ code: 'LOGIN_NOT_BEGUN' })
+  ;(await server.inject.get(path)).assertStatus(400).assertBodySubset({ code: 'LoginNotBegunError' })
   const forged = path.replace(/state=[^&]+/, 'state=forged')
   ;(await server.inject.get(forged, { cookies })).assertStatus(400)
   const other = await begin()
@@ -62,6 +62,6 @@ test('while the provider is away, a log-in is a 502 that says so', async () => {
   const { cookies, path } = await begin()
   codes.clear()
   const res = await server.inject.get(path, { cookies })
-  res.assertStatus(502).assertBodySubset({ code: 'LOGIN_UNAVAILABLE' })
+  res.assertStatus(502).assertBodySubset({ code: 'LoginUnavailableError' })
   expect(res.headers().location).toBeUndefined()
 })

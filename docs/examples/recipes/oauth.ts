@@ -32,7 +32,7 @@ async function ask<Answer>(url: string, init: RequestInit, schema: z.ZodType<Ans
     if (res.ok) return schema.parse(await res.json())
     throw new Error(`${url} responded with ${res.status}`)
   } catch (cause) {
-    throw new HttpError(502, { code: 'LOGIN_UNAVAILABLE', message: 'The log-in service does not respond', cause })
+    throw new HttpError(502, { code: 'LoginUnavailableError', message: 'The log-in service does not respond', cause })
   }
 }
 
@@ -66,8 +66,8 @@ export function makeServer(provider: Provider, { origin, secret }: { origin: str
     delete req.session.oauth
     const { code, state } = req.query
     // Without this, another page could log a visitor in as someone else.
-    if (begun === undefined || state !== begun.state) throw new HttpError(400, { code: 'LOGIN_NOT_BEGUN' })
-    if (code === undefined) throw new HttpError(401, { code: 'LOGIN_REFUSED' })
+    if (begun === undefined || state !== begun.state) throw new HttpError(400, { code: 'LoginNotBegunError' })
+    if (code === undefined) throw new HttpError(401, { code: 'LoginRefusedError' })
     const form = {
       grant_type: 'authorization_code',
       code,

@@ -25,7 +25,7 @@ export function makeServer(bucket: ConstructorParameters<typeof S3StorageProvide
     const { size } = await storage.metadata(key)
     if (size > maxSize) {
       await storage.deleteObject(key)
-      throw new HttpError(413, { code: 'PHOTO_TOO_LARGE', message: `A photo has at most ${maxSize} bytes` })
+      throw new HttpError(413, { code: 'PhotoTooLargeError', message: `A photo has at most ${maxSize} bytes` })
     }
     const photo = key.replace('incoming/', 'photos/')
     await storage.move(key, photo)
