@@ -18,10 +18,7 @@ const { TooManyRequestsError, RateLimitUnavailableError, RateLimitFunctionError 
     429,
     (limit: number | string, windowMs: number) => `more than ${limit} requests in ${windowMs / 1_000} s`,
   ],
-  RateLimitUnavailableError: [
-    503,
-    () => 'the rate limit cannot be checked at the moment; try again later',
-  ],
+  RateLimitUnavailableError: [503, () => 'the rate limit cannot be checked at the moment; try again later'],
   RateLimitFunctionError: (name: string, why: string) =>
     `the limit "${name}" cannot be applied, so the request is refused: ${why}`,
 })
