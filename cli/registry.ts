@@ -7,6 +7,7 @@ const descriptions = {
   rehearse: 'Rehearses a deploy under traffic, and reports what it loses',
   routes: 'Lists the routes',
   explain: 'Shows the steps of a request',
+  access: 'Shows who can reach what, and checks that no one else can',
   plugins: 'Shows the tree of plugins, with the time that each takes',
   doctor: 'Says what is wrong or unwise, and what to do about it',
   migrate: 'Brings the tables of the databases up to date',

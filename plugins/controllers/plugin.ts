@@ -38,6 +38,7 @@ function describeMarked(options: RouteOptions): RouteOptions[] {
  */
 export const controllers = definePlugin({
   name: 'controllers',
+  access: { routes: true },
   options: controllersOptions,
   // The decorators have already checked these values.
   routeOptions: {

@@ -1,5 +1,6 @@
 import { type Context, definePlugin } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
+import type { AccessDemands, GuardedWay } from '../shared/development/access.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
@@ -39,6 +40,7 @@ const work: readonly WorkKind[] = [
  */
 export const rateLimit = definePlugin({
   name: 'rateLimit',
+  access: { guards },
   options: rateLimitOptions,
   routeOptions: { rateLimit: rateLimitOfRoute },
   openapi: { failures },
@@ -87,6 +89,13 @@ export const rateLimit = definePlugin({
     })
   },
 })
+
+/** The limit of a way in, for `framework access`. */
+function guards({ options, settings }: GuardedWay): AccessDemands | undefined {
+  if (options?.rateLimit === false) return undefined
+  const { limit, windowMs } = { ...(settings as RateLimitSettings), ...options?.rateLimit }
+  return { limit: `${limit} in ${windowMs / 1_000} s` }
+}
 
 /** The refusals, for the API description. */
 function failures({ options, settings }: DescribedRoute): { readonly [status: string]: string } {

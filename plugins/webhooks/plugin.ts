@@ -20,6 +20,9 @@ const maxUnparsed = 1_048_576
  */
 export const webhooks = definePlugin({
   name: 'webhooks',
+  access: {
+    guards: ({ options }) => options?.webhook && { conditions: { [`webhook ${options.webhook.scheme}`]: [] } },
+  },
   options: option.shape({}),
   routeOptions: { webhook: webhookOfRoute },
   memory: true,
