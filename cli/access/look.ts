@@ -46,9 +46,10 @@ export function lookOnly(server: Kernel): Unseen {
 
 /** Whether the setup of a plugin runs here. @throws CommandFailure for a description with a mistake: it would hide the plugin. */
 function isSetUp({ name, access, health, memory }: Definition): boolean {
-  const members = Object.keys(Object(access))
-  if (access && (members.length === 0 || members.some((one) => !['routes', 'guards', 'ways'].includes(one)))) {
-    throw new CommandFailure(`the plugin "${name}": access is false, or an object with routes, guards or ways`)
+  const wrong = Object.keys(Object(access)).find((one) => !['routes', 'guards', 'ways'].includes(one))
+  if (wrong !== undefined || (access !== undefined && access !== false && typeof access !== 'object')) {
+    const what = wrong === undefined ? '' : `, not "${wrong}"`
+    throw new CommandFailure(`the plugin "${name}": access is false, or an object with routes, guards or ways${what}`)
   }
   if (access !== undefined) return access !== false && access.routes === true
   return health === undefined && (memory === undefined || memory === true)

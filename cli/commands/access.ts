@@ -29,12 +29,11 @@ listens. With --check, the exit code is 1 if something can be reached by more pe
   },
   async run({ arguments: given, flags, print, note, boot }) {
     const isWriting = flags.write || flags.out !== undefined
-    if (flags.check && isWriting)
-      throw wrongUsage('access: --check compares the file, and --write or --out writes it: pass one of them')
+    if ([flags.check, isWriting, flags.json].filter(Boolean).length > 1)
+      throw wrongUsage('access: --check compares the file, --write or --out writes it, --json prints: pass one of them')
     const named = flags.out ?? given.file
+    if (named && !flags.check && !isWriting) throw wrongUsage(`access ${named}: pass --check or --write as well`)
     const file = named ? typedPath(named) : existsSync('access.json') ? 'access.json' : 'access.txt'
-    if (named && !flags.check && !isWriting)
-      throw wrongUsage(`access: what shall become of ${named}? Pass --check or --write as well`)
     const { server, entry } = await applicationOf(flags, { mayListen: false })
     const unseen = server.hasBegun ? new Map<string, string>() : lookOnly(server)
     await boot(server)

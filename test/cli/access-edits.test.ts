@@ -401,7 +401,8 @@ describe('an edit that lets more people in is found, with its place', () => {
 })
 
 describe('an edit that lets no one else in is not blamed', () => {
-  test.each(harmless)('%s', async (_, from, to, isOld = false) => {
+  const edits = harmless.map(([name, from, to, isOld = false]) => ({ name, from, to, isOld }))
+  test.each(edits)('$name', async ({ from, to, isOld }) => {
     const found = differencesOf(readFile(await filed, 'access.txt'), await waysAfter(from, to))
     expect(found.filter(({ isWider }) => isWider)).toEqual([])
     expect(found.length > 0, JSON.stringify(found, undefined, 1)).toBe(isOld)
