@@ -130,7 +130,7 @@ router.get('/orders', { tenant: true } as {}, () => 1)`),
     expect(lines).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^GET \/orders \| auth required \(token\), tenants required \(saml\) \| tenant \| - /),
-        expect.stringMatching(/^GET \/exports\/\* \| auth required \(token\) \| - \| - \| tenants, src\/server\.ts:7/),
+        expect.stringMatching(/^GET \/exports\/\* \| auth required \(token\) \| - \| - \| tenants, src\/server\.ts:18/),
         expect.stringMatching(/^PORT 99 \| - \| host \(::1\) /),
       ]),
     )
