@@ -12,10 +12,13 @@ export interface AccessConditions {
 
 /** What a plugin asks of the requests for one way in. */
 export interface AccessDemands {
-  /** The credential: `mode` as in the route option `auth`, the accepted schemes in the order in which they are tried, and the scopes. */
+  /** The credential. */
   readonly credential?: {
+    /** Whether it must be there, as in the route option `auth`. */
     readonly mode: 'required' | 'optional' | false
+    /** The accepted schemes, in the order in which they are tried. */
     readonly schemes?: readonly string[]
+    /** What it must allow. */
     readonly scopes?: readonly string[]
   }
   /** What else must hold: `{ 'policy site.admin': [] }`, `{ addresses: ['10.0.0.0/8'] }`. */
