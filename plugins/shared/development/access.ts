@@ -12,7 +12,7 @@ export interface AccessConditions {
 
 /** What a plugin asks of the requests for one way in. */
 export interface AccessDemands {
-  /** The credential. */
+  /** How the caller must identify itself. */
   readonly credential?: {
     /** Whether it must be there, as in the route option `auth`. */
     readonly mode: 'required' | 'optional' | false
