@@ -20,7 +20,8 @@ export function factOf(name: string, accepts: readonly string[] = []): string {
 export function readFact(text: string): Fact {
   const [, name = text, list] = /^(.*?)(?: \((.*)\))?$/.exec(text) ?? []
   const accepts = list === undefined ? [] : list.split(', ')
-  const [, by, mode] = /^(\S+) (none|optional|required)$/.exec(name) ?? []
+  // Not "own required": a middleware may have any name.
+  const [, by, mode] = /^(?!own )(\S+) (none|optional|required)$/.exec(name) ?? []
   return { text, name, accepts, ...(by && { credential: { by, mode: mode!, rank: modes.indexOf(mode!) } }) }
 }
 

@@ -9,6 +9,10 @@ export type FiledWay = Pick<WayIn, 'way' | 'facts'>
 
 const head = `# Who can reach what: each way in with what must hold before it. "${programName} access --write" writes this file, and "--check" compares it.`
 
+/** The command that writes this file. */
+export const writing = (name: string): string =>
+  `${programName} access --write${/^access\.(?:txt|json)$/.test(name) ? '' : ` ${name}`}`
+
 /** The file for these ways in: text, or JSON if it is named so. */
 export function fileOf(ways: readonly WayIn[], name: string): string {
   const lines = ways.map(({ way, facts }) => `${way} | ${facts.join('; ') || 'open'}`)
@@ -20,22 +24,33 @@ export function fileOf(ways: readonly WayIn[], name: string): string {
 
 /** The ways in of a file. @throws CommandFailure for one that has another form. */
 export function readFile(text: string, name: string): FiledWay[] {
-  const failure = (what: string) =>
-    new CommandFailure(`${name}: ${what}. Write it again: ${programName} access --write`)
+  const ways = waysIn(text, name)
+  const twice = ways.find(({ way }, at) => ways.findIndex((one) => one.way === way) < at)
+  // A merge may keep both lines: the one that says less would decide.
+  if (twice !== undefined) throw mistakeIn(name, `${twice.way} is there twice`)
+  return ways
+}
+
+const mistakeIn = (name: string, what: string) =>
+  new CommandFailure(`${name}: ${what}. Write it again: ${writing(name)}`)
+
+function waysIn(text: string, name: string): FiledWay[] {
   if (name.endsWith('.json')) {
     const rows: unknown = orFail(
       () => JSON.parse(text),
-      () => failure('it is not JSON'),
+      () => mistakeIn(name, 'it is not JSON'),
     )
     const isWay = (one: Partial<FiledWay> | null) =>
       typeof one?.way === 'string' && Array.isArray(one.facts) && one.facts.every((fact) => typeof fact === 'string')
-    if (!Array.isArray(rows) || !rows.every(isWay)) throw failure('it is not a list of { way, facts }')
+    if (!Array.isArray(rows) || !rows.every(isWay)) throw mistakeIn(name, 'it is not a list of { way, facts }')
     return rows as FiledWay[]
   }
   return text.split(/\r?\n/).flatMap((line, at) => {
     if (line.trim() === '' || line.startsWith('#')) return []
-    const [way = '', facts, ...more] = line.split(' | ')
-    if (facts === undefined || more.length > 0) throw failure(`line ${at + 1} does not have the form "GET /path | …"`)
+    // The last bar: a path may have one.
+    const [, way, facts] = /^(.+) \| (.+)$/.exec(line) ?? []
+    if (way === undefined || facts === undefined)
+      throw mistakeIn(name, `line ${at + 1} does not have the form "GET /path | …"`)
     return [{ way, facts: facts === 'open' ? [] : facts.split('; ') }]
   })
 }
@@ -47,23 +62,55 @@ export interface Difference extends Change {
 }
 
 /** The name of a parameter is of no importance. */
-const keyOf = ({ way }: FiledWay) => way.replace(/:\w+/g, ':')
+const keyOf = ({ way }: FiledWay) => way.replace(/(?<=[/ ]):\w+/g, ':')
+
+/** The way in for every method at the same path. */
+const anyOf = (key: string) => key.replace(/^\S+/, 'ANY')
+
+/** The method and the end of a path, which remain when the prefix of a group is another one. */
+const endOf = (key: string) => key.replace(/^(\S+) .*?(\/[^/:*]+(?:\/[:*][^/]*)*)$/, '$1 $2')
+
+const isOpen = ({ way, facts }: FiledWay) => way !== everyRequest && !facts.map(readFact).some(isGuard)
+
+/** What of a way in is no longer asked by another one, which may now have its requests. */
+function lossesOf(from: FiledWay, to: FiledWay): Change[] {
+  const isSafe = from.way.startsWith('ANY ') && /^(?:GET|WS|HEAD|OPTIONS|TRACE|QUERY) /.test(to.way)
+  const asked = from.facts.filter((fact) => !(isSafe && /^csrf\b/.test(fact)))
+  return changesOf(asked, to.facts)
+    .filter(({ isWider }) => isWider)
+    .map((change) => ({ ...change, from: `${from.way}: ${change.from}` }))
+}
 
 /** What has changed since the file was written. */
 export function differencesOf(filed: readonly FiledWay[], ways: readonly WayIn[]): Difference[] {
   const before = new Map(filed.map((one) => [keyOf(one), one]))
-  const now = new Set(ways.map(keyOf))
-  const gone = filed.filter((one) => !now.has(keyOf(one)))
+  const now = new Map(ways.map((one) => [keyOf(one), one]))
+  const gone = [...before].filter(([key]) => !now.has(key))
   return [
     ...ways.flatMap((one) => {
       const { way, facts, at } = one
-      const old = before.get(keyOf(one))
+      const key = keyOf(one)
+      const old = before.get(key)
       if (old !== undefined) return changesOf(old.facts, facts).map((change) => ({ way, at, ...change }))
-      const isWider = way !== everyRequest && !facts.map(readFact).some(isGuard)
-      return [{ way, at, from: 'no way in', to: facts.join('; ') || 'open', isWider }]
+      // It had these requests before: a route for every method, or one that has moved.
+      const former = [
+        before.get(anyOf(key)) ?? [],
+        gone.filter(([from]) => endOf(from) === endOf(key)).map(([, from]) => from),
+      ]
+      const losses = former.flat().map((from) => lossesOf(from, one))
+      if (!isOpen(one) && losses.length > 0 && losses.every((all) => all.length > 0))
+        return losses[0]!.map((change) => ({ way, at, ...change }))
+      return [{ way, at, from: 'no way in', to: facts.join('; ') || 'open', isWider: isOpen(one) }]
     }),
-    ...gone.map(({ way, facts }) => {
-      return { way, at: '', from: facts.join('; ') || 'open', to: 'no way in', isWider: false }
+    ...gone.flatMap(([key, one]) => {
+      const any = now.get(anyOf(key))
+      const losses =
+        any === undefined ? [] : lossesOf(one, any).map((change) => ({ way: any.way, at: any.at, ...change }))
+      const from = one.facts.join('; ') || 'open'
+      // These are no ways in alone: a middleware of the server, or a plugin that is not seen, may have guarded all others.
+      if (key === everyRequest || key.startsWith('? '))
+        return [{ way: one.way, at: '', from, to: 'nothing', isWider: true }]
+      return [...losses, { way: one.way, at: '', from, to: 'no way in', isWider: false }]
     }),
   ]
 }

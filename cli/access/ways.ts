@@ -44,10 +44,12 @@ export function waysOf(server: Kernel, unseen: Unseen): WayIn[] {
   const entryOf = (name: string, scope?: Scope) =>
     plugins.find((one) => one.name === name && (scope ?? one.scope) === one.scope)
   const all = [
-    ...listing.routes.flatMap((route) => {
-      const at = placeOf(route.record.site, entryOf(route.plugin, route.scope), plugins)
-      return waysOfRoute(route).map((one) => ({ ...one, by: route.plugin, at }))
-    }),
+    ...joined(
+      listing.routes.flatMap((route) => {
+        const at = placeOf(route.record.site, entryOf(route.plugin, route.scope), plugins)
+        return waysOfRoute(route).map((one) => ({ ...one, by: route.plugin, at }))
+      }),
+    ),
     ...plugins.flatMap((entry) =>
       waysOfPlugin(entry).map((one) => ({ ...one, by: entry.name, at: placeOf('', entry, plugins) })),
     ),
@@ -64,39 +66,59 @@ export function waysOf(server: Kernel, unseen: Unseen): WayIn[] {
     }),
   ]
   const byName = new Map<string, WayIn>()
-  for (const one of all) {
-    const before = byName.get(one.way)
-    const isAny = before !== undefined && one.way.startsWith('ANY ')
-    // A route for every method is listed once, with what is asked of unsafe methods as well.
-    if (!isAny) byName.set(numbered(one.way, byName), one)
-    else if (before.facts.length < one.facts.length) byName.set(one.way, one)
-  }
+  for (const one of all) byName.set(numbered(one.way, byName), one)
   const key = ({ way }: WayIn) => way.replace(/^(\S+) (.*)$/, '$2 $1')
   return [...byName].map(([way, one]) => ({ ...one, way })).sort((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
+/**
+ * Lists a route for every method once, with what is asked of unsafe methods as well. A method of which anything else is asked has a line
+ * of its own.
+ */
+function joined(ways: readonly (WayIn & { readonly any: string })[]): WayIn[] {
+  const textOf = ({ facts }: WayIn) => facts.filter((fact) => !/^csrf\b/.test(fact)).join('; ')
+  const first = new Map<string, WayIn>()
+  for (const one of ways) {
+    const before = first.get(one.any)
+    if (one.any !== '' && (before === undefined || before.facts.length < one.facts.length)) first.set(one.any, one)
+  }
+  const single = new Set(ways.flatMap(({ way, any }) => (any === '' ? way : [])))
+  return ways
+    .flatMap(({ any, ...one }) => {
+      const whole = first.get(any)
+      // A route for one method takes precedence.
+      return whole === undefined || (textOf(whole) !== textOf(one) && !single.has(one.way)) ? [one] : []
+    })
+    .concat([...first].map(([way, { facts, by, at }]) => ({ way, facts, by, at })))
+}
+
 type Found = Pick<WayIn, 'way' | 'facts'>
 
-function waysOfRoute({ record, scope, reachedBy, steps }: FullListing['routes'][number]): Found[] {
+function waysOfRoute({
+  record,
+  scope,
+  reachedBy,
+  steps,
+}: FullListing['routes'][number]): (Found & { readonly any: string })[] {
   const { options, path, method } = record
   const own = [...record.groupMiddlewares.flat(), ...((options.middlewares ?? []) as readonly Middleware[])]
   const { facts, parts } = demandsOf(reaching(scope), { method, path, options })
   const others = steps.filter((step) => step.slot !== 'scope' && step.plugin !== 'application')
-  const foreign = others.filter((step) => reachedBy.get(step.plugin)?.definition.access === undefined)
+  const foreign = others.filter(({ plugin }) => saysNothing(reachedBy.get(plugin)?.definition))
   const all = [
     ...facts,
     ...own.flatMap((one) => factsOf(one, `own ${one.name || 'anonymous'}`)),
     ...foreign.map((step) => factOf(`plugin ${step.plugin}: ${step.name}`)),
     ...optionsOf(options, [...reachedBy.values()]),
   ]
-  const named = record.isAny ? 'ANY' : method
-  const methods = options.websocket === undefined ? [named] : isUpgradeAlone(record) ? ['WS'] : [named, 'WS']
-  return methods.flatMap((one) => [
-    { way: `${one} ${path}`, facts: sorted(all) },
-    ...Object.entries(parts).map(([part, conditions]) => {
-      return { way: `${one} ${path} ${factOf(part)}`, facts: sorted([...all, ...listed(conditions)]) }
+  const methods = options.websocket === undefined ? [method] : isUpgradeAlone(record) ? ['WS'] : [method, 'WS']
+  return methods.flatMap((one) =>
+    [['', {}] as const, ...Object.entries(parts)].map(([part, conditions]) => {
+      const at = part === '' ? path : `${path} ${factOf(part)}`
+      const any = record.isAny && one === method ? `ANY ${at}` : ''
+      return { way: `${one} ${at}`, any, facts: sorted([...all, ...listed(conditions)]) }
     }),
-  ])
+  )
 }
 
 /** The ways in that a plugin declares. */
@@ -149,7 +171,13 @@ const reaching = (scope: Scope): Placed[] =>
 const isBare = (entry: PluginEntry): boolean =>
   ![entry.scope, entry.scope.parent].some((scope) => scope?.plugins.get(entry.name) === entry)
 
-const isUndescribed = (entry: PluginEntry) => isBare(entry) || entry.definition.access === undefined
+const isUndescribed = (entry: PluginEntry) => isBare(entry) || saysNothing(entry.definition)
+
+/** Whether a plugin does not say what it asks. One that only has its setup run may add guards, too. */
+function saysNothing(plugin: PluginEntry['definition'] | undefined): boolean {
+  const access = plugin?.access
+  return access === undefined || (access !== false && access.routes === true && access.guards === undefined)
+}
 
 const nameIn = (entry: PluginEntry, step: string) =>
   isBare(entry) ? `own ${step.replace(/ \(.*/, '')}` : `plugin ${entry.name}: ${step}`

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
 import { isGuard, readFact } from '../access/facts.ts'
-import { differencesOf, fileOf, readFile } from '../access/file.ts'
+import { differencesOf, fileOf, readFile, writing } from '../access/file.ts'
 import { lookOnly } from '../access/look.ts'
 import { type WayIn, waysOf } from '../access/ways.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { printTable } from '../columns.ts'
 import { CommandFailure, wrongUsage } from '../failure.ts'
-import { programName } from '../package.ts'
 import { typedPath } from '../project/project.ts'
 import { onOff, ownCommand, text } from '../run/own-command.ts'
 import { replaceFile, textOf } from '../text-file.ts'
@@ -18,7 +17,10 @@ export const access = ownCommand({
   details: `Imports the module that exports the server and runs only the setups of plugins that add routes: no service is opened, and nothing
 listens. With --check, the exit code is 1 if something can be reached by more people than the file says, and ${isOld} if the file is only old.`,
   arguments: [
-    { name: 'file', description: 'The file to compare or write (default access.txt, or access.json if that exists)' },
+    {
+      name: 'file',
+      description: 'The file to compare or write (default access.txt, or access.json if only that exists)',
+    },
   ],
   flags: {
     ...applicationFlags,
@@ -31,9 +33,15 @@ listens. With --check, the exit code is 1 if something can be reached by more pe
     const isWriting = flags.write || flags.out !== undefined
     if ([flags.check, isWriting, flags.json].filter(Boolean).length > 1)
       throw wrongUsage('access: --check compares the file, --write or --out writes it, --json prints: pass one of them')
+    if (flags.out !== undefined && given.file)
+      throw wrongUsage(`access ${given.file}: --out ${flags.out} names another file: pass one of them`)
     const named = flags.out ?? given.file
     if (named && !flags.check && !isWriting) throw wrongUsage(`access ${named}: pass --check or --write as well`)
-    const file = named ? typedPath(named) : existsSync('access.json') ? 'access.json' : 'access.txt'
+    const both = ['access.json', 'access.txt'].filter((one) => existsSync(one))
+    // The reviewers of one would not see what the other allows.
+    if (!named && both.length === 2 && (flags.check || isWriting))
+      throw new CommandFailure('access.json and access.txt both exist: name one of them, or remove it')
+    const file = named ? typedPath(named) : (both[0] ?? 'access.txt')
     const { server, entry } = await applicationOf(flags, { mayListen: false })
     const unseen = server.hasBegun ? new Map<string, string>() : lookOnly(server)
     await boot(server)
@@ -63,7 +71,7 @@ function check(
   note: (line: string) => void,
 ): number {
   const before = textOf(file)
-  const again = `run ${programName} access --write${/^access\.(?:txt|json)$/.test(file) ? '' : ` ${file}`}`
+  const again = `run ${writing(file)}`
   if (before === undefined)
     throw new CommandFailure(`${file} is missing, so nothing is decided yet: ${again}, review it and commit it`)
   const all = differencesOf(readFile(before, file), ways)

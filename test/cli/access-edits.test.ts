@@ -49,6 +49,17 @@ const admin = definePlugin({
   },
 })
 const legacy = definePlugin({ name: 'legacy', setup(ctx) { ctx.fallback('/old', show) } })
+const hidden = definePlugin({ name: 'hidden', health: { hidden: { check() {} } }, setup(ctx) {} })
+const seen = definePlugin({
+  name: 'seen',
+  scoped: true,
+  health: { seen: { check() {} } },
+  access: { routes: true },
+  setup(ctx) {
+    ctx.use(requireOwner)
+    ctx.get('/shown', show)
+  },
+})
 
 const token = bearer(() => undefined)
 const web = session(() => undefined)
@@ -80,6 +91,8 @@ const server = new Server({
     roles: roles(),
     admin: admin(),
     legacy: legacy(),
+    hidden: hidden(),
+    seen: seen(),
   },
 })
 server.use(audit)
@@ -94,6 +107,8 @@ routes.get('/reports', { roles: ['chief'] }, show)
 routes.get('/feed', { auth: 'optional' }, show)
 routes.post('/hooks', { auth: false, csrf: false, webhook: { scheme: 'github', secret: 'it is long enough for this' } }, show)
 routes.any('/echo', show)
+routes.post('/jobs/run:stop', { auth: 'required' }, show)
+routes.post('/jobs/run:go', { auth: 'required', tenant: false }, show)
 routes.ws('/live', { channels: [news], socket: { origins: ['https://a.example'] } }, {})
 routes.group('/staff', [requireStaff, policies.guard('site', 'staff')], (r) => {
   r.get('/plans', show)
@@ -328,6 +343,51 @@ const wider: readonly Edit[] = [
     "server.register(framework.definePlugin({ name: 'search', health: { search: { check() {} } }, setup: (ctx) => ctx.get('/search', show) })())",
     '? plugin search',
   ],
+  [
+    'a public route whose own guard has the name of a mode',
+    '// routes end',
+    "routes.get('/new', { auth: false, tenant: false, middlewares: [function required(req, res, next) { next() }] }, show)",
+    'GET /new',
+  ],
+  [
+    'a route for every method instead of one with a policy',
+    "routes.get('/orders/:id', { policy: policy('orders', 'read') }, show)",
+    "routes.any('/orders/:id', show)",
+    'ANY /orders/:id',
+  ],
+  [
+    'a route for one method that is before the one for every method',
+    '// routes end',
+    "routes.get('/echo', { tenant: false }, show)",
+    'GET /echo',
+  ],
+  [
+    'a foreign plugin asks less for one of the methods of a route for all',
+    'guards: ({ options }) => ({ conditions: options?.tenant === false',
+    "guards: ({ options, method }) => ({ conditions: method === 'PUT' || options?.tenant === false",
+    'PUT /echo',
+  ],
+  [
+    'a public route at the path of a fallback that is asked more',
+    '// routes end',
+    "routes.any('/old/*', { auth: false, tenant: false }, show)",
+    'ANY /old/*',
+  ],
+  [
+    'a group has another prefix, and one guard less',
+    "routes.group('/staff', [requireStaff, policies.guard('site', 'staff')]",
+    "routes.group('/crew', [requireStaff]",
+    'GET /crew/plans/:id',
+  ],
+  ['the only middlewares of the server are removed', 'server.use(audit)\nserver.use(timing)', '', 'ANY *'],
+  [
+    'one of two paths with a colon within',
+    "routes.post('/jobs/run:stop', { auth: 'required' }, show)",
+    "routes.post('/jobs/run:stop', { auth: 'optional' }, show)",
+    'POST /jobs/run:stop',
+  ],
+  ['a plugin that may guard and was not seen', 'hidden: hidden(),', '', '? plugin hidden'],
+  ['the guard of a plugin that has its setup run', 'ctx.use(requireOwner)', '', 'GET /shown'],
   ['a plugin whose setup fails', '    // admin ends', "throw new Error('not here')", '? plugin admin'],
 ]
 
@@ -366,6 +426,19 @@ const harmless: readonly (readonly [name: string, from: string, to: string, isOl
     'a policy moves from a route to a group',
     "  r.post('/plans', { policy: policy('site', 'admin') }, show)",
     "  r.group('/', [policies.guard('site', 'admin')], (s) => void s.post('/plans', show))",
+  ],
+  ['a group has another prefix', "routes.group('/staff', ", "routes.group('/crew', ", true],
+  [
+    'a route for every method is split',
+    "routes.any('/echo', show)",
+    "for (const verb of ['get', 'post', 'put', 'patch', 'delete', 'options', 'query']) routes[verb]?.('/echo', show)",
+    true,
+  ],
+  [
+    'a route for every method is added',
+    '// routes end',
+    "routes.any('/orders', { auth: { schemes: ['token', 'web'] } }, show)",
+    true,
   ],
   ['a group is split', '  // staff ends', "  r.group('/more', (s) => {})"],
   ['the cache is in memory', "cache: { provider: 'redis', redis: { url: 'redis://127.0.0.1:1' } },", 'cache: true,'],

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { catalog, core } from '../../plugins/catalog.ts'
 import { framework } from '../support/cli/fresh.ts'
@@ -194,6 +196,19 @@ describe('--check', () => {
     expect(await access(usual, ['--check', 'reach.txt'], { 'reach.txt': text })).toMatchObject({ code: 0 })
   })
 
+  test('fails for two files of which reviewers may read the other one', async () => {
+    const files = { 'access.txt': '# nothing\n', 'access.json': '[]' }
+    const ended = await access(usual, ['--check'], files)
+    for (const name of Object.keys(files)) rmSync(join((await shared).folder, name))
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('access.json and access.txt both exist') })
+  })
+
+  test('knows a path with a bar', async () => {
+    const bar = routes("router.get('/a | b', () => 1)")
+    await access(bar, ['--out', 'bar.txt'])
+    expect(await access(bar, ['--check', 'bar.txt'])).toMatchObject({ code: 0 })
+  })
+
   test.each([
     [
       'missing.txt',
@@ -201,6 +216,12 @@ describe('--check', () => {
       'missing.txt is missing, so nothing is decided yet: run framework access --write missing.txt',
     ],
     ['wrong.txt', 'GET /orders\n', 'wrong.txt: line 1 does not have the form "GET /path | …"'],
+    [
+      'merged.txt',
+      'GET /orders | auth required (token)\nGET /orders | open\n',
+      'merged.txt: GET /orders is there twice. Write it again: framework access --write merged.txt',
+    ],
+    ['conflict.txt', '<<<<<<< HEAD\nGET /orders | open\n', 'conflict.txt: line 1 does not have the form'],
     ['wrong.json', '{', 'wrong.json: it is not JSON'],
     ['other.json', '[{ "way": 7 }]', 'other.json: it is not a list of { way, facts }'],
   ])('fails for %s', async (name, content, message) => {
@@ -212,6 +233,7 @@ describe('--check', () => {
     [['--check', '--write'], '--check compares the file, --write or --out writes it'],
     [['access.txt'], 'pass --check or --write as well'],
     [['--check', '--json'], '--json'],
+    [['one.txt', '--out', 'two.txt'], 'access one.txt: --out two.txt names another file'],
   ])('%j is a typing mistake', async (args, message) => {
     expect(await access(usual, args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
   })

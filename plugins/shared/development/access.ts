@@ -60,7 +60,8 @@ export interface AccessWay {
 export interface PluginAccess {
   /**
    * Whether `setup` adds routes. If so, `framework access` runs it, without ready and listen hooks and with stand-ins for the services that
-   * other plugins open. Otherwise the data here is complete, and `setup` does not run. Default false.
+   * other plugins open; its middlewares are listed as not visible unless `guards` describes them. Otherwise the data here is complete, and
+   * `setup` does not run. Default false.
    */
   readonly routes?: boolean
   /** What the plugin asks of requests for a way in that its middlewares reach. */
