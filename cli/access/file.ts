@@ -70,6 +70,17 @@ const anyOf = (key: string) => key.replace(/^\S+/, 'ANY')
 /** The method and the end of a path, which remain when the prefix of a group is another one. */
 const endOf = (key: string) => key.replace(/^(\S+) .*?(\/[^/:*]+(?:\/[:*][^/]*)*)$/, '$1 $2')
 
+/** Whether a way in has the requests of another one: a wildcard, an optional parameter, or a route for every method. */
+function covers(key: string, other: string): boolean {
+  const pattern = key
+    .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/^ANY /, '\\S+ ')
+    .replace(/\/:\\\?/g, '(?:/[^/]+)?')
+    .replaceAll('/:', '/[^/]+')
+    .replace(/\*\w*/g, '.*')
+  return key !== everyRequest && new RegExp(`^${pattern}$`).test(other)
+}
+
 const isOpen = ({ way, facts }: FiledWay) => way !== everyRequest && !facts.map(readFact).some(isGuard)
 
 /** What of a way in is no longer asked by another one, which may now have its requests. */
@@ -92,18 +103,17 @@ export function differencesOf(filed: readonly FiledWay[], ways: readonly WayIn[]
       const key = keyOf(one)
       const old = before.get(key)
       if (old !== undefined) return changesOf(old.facts, facts).map((change) => ({ way, at, ...change }))
-      // It had these requests before: a route for every method, or one that has moved.
-      const former = [
-        before.get(anyOf(key)) ?? [],
-        gone.filter(([from]) => endOf(from) === endOf(key)).map(([, from]) => from),
-      ]
-      const losses = former.flat().map((from) => lossesOf(from, one))
-      if (!isOpen(one) && losses.length > 0 && losses.every((all) => all.length > 0))
-        return losses[0]!.map((change) => ({ way, at, ...change }))
+      const lossesIn = (all: readonly FiledWay[]) => all.map((from) => lossesOf(from, one))
+      const taken = gone.filter(([from]) => covers(key, from)).map(([, from]) => from)
+      const moved = gone.filter(([from]) => !covers(key, from) && endOf(from) === endOf(key)).map(([, from]) => from)
+      // One of several with the same end may be the one that has moved.
+      const [closest = []] = lossesIn(moved).sort((a, b) => a.length - b.length)
+      const losses = [...lossesIn([before.get(anyOf(key)) ?? [], taken].flat()).flat(), ...closest]
+      if (!isOpen(one) && losses.length > 0) return losses.map((change) => ({ way, at, ...change }))
       return [{ way, at, from: 'no way in', to: facts.join('; ') || 'open', isWider: isOpen(one) }]
     }),
     ...gone.flatMap(([key, one]) => {
-      const any = now.get(anyOf(key))
+      const any = before.has(anyOf(key)) ? now.get(anyOf(key)) : undefined
       const losses =
         any === undefined ? [] : lossesOf(one, any).map((change) => ({ way: any.way, at: any.at, ...change }))
       const from = one.facts.join('; ') || 'open'

@@ -379,6 +379,18 @@ const wider: readonly Edit[] = [
     "routes.group('/crew', [requireStaff]",
     'GET /crew/plans/:id',
   ],
+  [
+    'a wildcard instead of a parameter with a policy',
+    "routes.get('/orders/:id', { policy: policy('orders', 'read') }, show)",
+    "routes.get('/orders/*', show)",
+    'GET /orders/*',
+  ],
+  [
+    'a further parameter that may be absent, instead of a policy',
+    "routes.get('/orders/:id', { policy: policy('orders', 'read') }, show)",
+    "routes.get('/orders/:id/:part?', show)",
+    'GET /orders/:id/:part?',
+  ],
   ['the only middlewares of the server are removed', 'server.use(audit)\nserver.use(timing)', '', 'ANY *'],
   [
     'one of two paths with a colon within',
@@ -388,6 +400,12 @@ const wider: readonly Edit[] = [
   ],
   ['a plugin that may guard and was not seen', 'hidden: hidden(),', '', '? plugin hidden'],
   ['the guard of a plugin that has its setup run', 'ctx.use(requireOwner)', '', 'GET /shown'],
+  [
+    'a plugin that cannot be seen in the place of a route',
+    "routes.get('/feed', { auth: 'optional' }, show)",
+    "server.register(framework.definePlugin({ name: 'search', health: { search: { check() {} } } })())",
+    '? plugin search',
+  ],
   ['a plugin whose setup fails', '    // admin ends', "throw new Error('not here')", '? plugin admin'],
 ]
 
@@ -427,6 +445,7 @@ const harmless: readonly (readonly [name: string, from: string, to: string, isOl
     "  r.post('/plans', { policy: policy('site', 'admin') }, show)",
     "  r.group('/', [policies.guard('site', 'admin')], (s) => void s.post('/plans', show))",
   ],
+  ['a wildcard instead of a parameter', "routes.get('/orders/:id', { policy", "routes.get('/orders/*', { policy", true],
   ['a group has another prefix', "routes.group('/staff', ", "routes.group('/crew', ", true],
   [
     'a route for every method is split',
@@ -491,4 +510,11 @@ test('the file is the same as JSON, and one line is one way in', async () => {
   expect(json.split('\n').filter((line) => line.includes('"way"'))).toHaveLength(ways.length)
   expect((await filed).split('\n').filter((line) => line.includes(' | '))).toHaveLength(ways.length)
   expect(await filed).not.toMatch(/\.ts:\d|0x|127\.0\.0\.1/)
+})
+
+test('the first middleware of the server takes no requests of a route that went', () => {
+  const now = [{ way: 'ANY *', facts: ['own audit'], by: 'application', at: '' }]
+  expect(
+    differencesOf([{ way: 'GET /old', facts: ['auth required (token)'] }], now).filter((one) => one.isWider),
+  ).toEqual([])
 })
