@@ -71,7 +71,7 @@ function onlyRoutes(ctx: Context, isStandIn: (service: PropertyKey) => boolean):
 }
 
 /** A service that does nothing, whatever is asked of it: each member is a function, which returns the same again. */
-const standIn: object = new Proxy(nothing, {
+const standIn: object = new Proxy(anything, {
   get: (_, name) => {
     // It can be awaited, and is then itself; it is an empty list, and an empty text.
     if (name === 'then') return undefined
@@ -81,3 +81,6 @@ const standIn: object = new Proxy(nothing, {
   apply: () => standIn,
   construct: () => standIn,
 })
+
+/** Not an arrow function, which `new` refuses. */
+function anything(): void {}

@@ -78,6 +78,7 @@ describe('the list', () => {
 const orders = definePlugin({ name: 'orders', dependencies: ['database'], async setup(ctx) {
   const database = ctx.services.get('database')
   const { rows } = await database.query('select name from shops')
+  new database.Batch(rows)
   for (const row of rows) ctx.get('/shops/' + row.name, () => row)
   ctx.get('/orders', () => database.query('select 1'))
   ctx.onReady(() => { throw new Error('not here') })
