@@ -114,6 +114,7 @@ export const load: Readonly<Record<OwnName, () => Promise<OwnCommandBody>>> = {
   routes: async () => (await import('./commands/routes.ts')).routes,
   explain: async () => (await import('./commands/explain.ts')).explain,
   docs: async () => (await import('./commands/docs.ts')).docs,
+  access: async () => (await import('./commands/access.ts')).access,
   migrate: async () => (await import('./commands/migrate.ts')).migrate,
   plugins: async () => (await import('./commands/plugins.ts')).plugins,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,

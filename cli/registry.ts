@@ -10,6 +10,7 @@ const groups = {
   'Inspect it': {
     routes: 'Lists the routes',
     explain: 'Shows the steps of a request',
+    access: 'Shows who can reach what, and checks that no one else can',
     plugins: 'Shows the tree of plugins, with the time that each takes',
     doctor: 'Says what is wrong or unwise, and what to do about it',
     docs: 'Explains the code of an error or of a finding',

@@ -6,6 +6,13 @@ export type { ApiDoc } from './openapi/index.ts'
 export * from './shared/decorators/decorator.ts'
 export { Notes } from './shared/decorators/notes.ts'
 export * from './shared/decorators/route-decorator.ts'
+export type {
+  AccessConditions,
+  AccessDemands,
+  AccessWay,
+  GuardedWay,
+  PluginAccess,
+} from './shared/development/access.ts'
 export * from './shared/development/command-definition.ts'
 export type { Figure, FigureSample, FigureSource } from './shared/development/metrics.ts'
 export type { InspectorPanel, PanelAction, PanelCell, PanelRow, PanelServices } from './shared/development/panels.ts'

@@ -46,9 +46,9 @@ export function prepare(owner: PluginEntry, given: unknown, options: EnrollOptio
   }
 }
 
-function enrollMiddleware(owner: PluginEntry, middleware: Middleware): PluginEntry {
-  const name = nameOf(middleware, 'anonymous', new CallSite())
-  const entry = new PluginEntry({ name, setup: (ctx) => ctx.use(middleware) }, owner.scope)
+function enrollMiddleware(owner: PluginEntry, middleware: Middleware, site = new CallSite()): PluginEntry {
+  const name = nameOf(middleware, 'anonymous', site)
+  const entry = new PluginEntry({ name, setup: (ctx) => ctx.use(middleware) }, owner.scope, { site })
   owner.children.push(entry)
   return entry
 }

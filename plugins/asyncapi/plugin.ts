@@ -22,6 +22,7 @@ announcePluginData('asyncapi')
  */
 export const asyncapi = definePlugin({
   name: 'asyncapi',
+  access: { routes: true },
   options: asyncapiOptions,
   doctor: async () => [publicPageCheck('asyncapi.public', unguarded)],
   provide: (): { asyncapi: MessageDescription } => ({

@@ -1,5 +1,6 @@
 import { definePlugin, type Request, sendFailure } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
+import type { AccessDemands, GuardedWay } from '../shared/development/access.ts'
 import { openConnections } from '../shared/http/connections.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { addLogFields } from '../shared/logging/log-fields.ts'
@@ -37,6 +38,7 @@ const rules = new RouteValue<{ readonly rule: AuthRule; readonly by: Auth }>()
  */
 export const auth = definePlugin({
   name: 'auth',
+  access: { guards },
   options: authOptions,
   routeOptions: { auth: authOfRoute },
   openapi: { failures, security },
@@ -93,6 +95,14 @@ export const auth = definePlugin({
     })
   },
 })
+
+/** What a request must have, for `framework access`. */
+function guards({ options, settings }: GuardedWay): AccessDemands {
+  const { default: usual, unmatched = usual } = settings as AuthSettings
+  const given = options === undefined ? unmatched : (options.auth ?? usual)
+  const { mode, schemes, scopes } = ruleFor(options ?? {}, ruleOf(given, settings as AuthSettings))
+  return { credential: { mode, schemes: schemes.map(([name]) => name), scopes } }
+}
 
 const described = ({ options, settings }: DescribedRoute): AuthRule =>
   ruleFor(options, ruleOf(options.auth ?? (settings as AuthSettings).default, settings as AuthSettings))

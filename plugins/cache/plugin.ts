@@ -56,6 +56,7 @@ const work: readonly WorkKind[] = [
  */
 export const cache = definePlugin({
   name: 'cache',
+  access: false,
   options: cacheOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,

@@ -42,6 +42,12 @@ const channelsOfRoute = option
  */
 export const channels = definePlugin({
   name: 'channels',
+  access: {
+    // The application decides in `join` who may enter a channel.
+    guards: ({ options }) => ({
+      parts: Object.fromEntries((options?.channels ?? []).map(({ name }) => [`channel ${name}`, { 'own join': [] }])),
+    }),
+  },
   dependencies: ['websocket'],
   options: channelsOptions,
   inspector: async () => (await import('./inspector.ts')).panels,

@@ -32,6 +32,7 @@ const events = /^\s*text\/event-stream\s*(?:;|$)/i
  */
 export const compression = definePlugin({
   name: 'compression',
+  access: false,
   options: compressionOptions,
   routeOptions: { compress: option.off() },
   async setup(ctx, { threshold, encodings }) {

@@ -38,6 +38,8 @@ function describeMarked(options: RouteOptions): RouteOptions[] {
  */
 export const controllers = definePlugin({
   name: 'controllers',
+  // Its steps validate, and refuse no person.
+  access: { routes: true, guards: () => undefined },
   options: controllersOptions,
   // The decorators have already checked these values.
   routeOptions: {

@@ -43,6 +43,7 @@ type WithJar = Request & { [jar]?: Jar }
  */
 export const cookie = definePlugin({
   name: 'cookie',
+  access: false,
   options: cookieOptions,
   doctor: async () =>
     (await import('../shared/doctor/secrets.ts')).secretChecks(

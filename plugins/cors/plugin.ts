@@ -10,6 +10,7 @@ import { corsOptions } from './options.ts'
  */
 export const cors = definePlugin({
   name: 'cors',
+  access: false,
   options: corsOptions,
   setup(ctx, policy) {
     const { rule } = policy

@@ -31,6 +31,7 @@ atEachBoot((server) => {
  */
 export const cron = definePlugin({
   name: 'cron',
+  access: { routes: true },
   options: cronOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,

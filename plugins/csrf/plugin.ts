@@ -24,6 +24,12 @@ const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY'])
  */
 export const csrf = definePlugin({
   name: 'csrf',
+  access: {
+    guards: ({ method, options, settings }) =>
+      safe.has(method) || options?.csrf === false
+        ? undefined
+        : { conditions: { csrf: (settings as { readonly origins: readonly string[] }).origins } },
+  },
   options: csrfOptions,
   routeOptions: { csrf: csrfOfRoute },
   openapi: {

@@ -26,6 +26,7 @@ const inMemory = (settings: DatabaseSettings): DatabaseSettings =>
  */
 export const database = definePlugin({
   name: 'database',
+  access: false,
   options: databaseOptions,
   routeOptions: { transaction: transactionOption },
   work,

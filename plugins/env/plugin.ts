@@ -14,6 +14,7 @@ import type { EnvVariables } from './types.ts'
  */
 export const env = definePlugin({
   name: 'env',
+  access: false,
   options: envOptions,
   provide: (settings) => ({ env: new Env<EnvVariables>(settings) }),
   setup(ctx) {

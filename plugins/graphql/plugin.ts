@@ -45,6 +45,7 @@ const { WebsocketMissingError } = defineErrors({
  */
 export const graphql = definePlugin({
   name: 'graphql',
+  access: { routes: true },
   // Parses the bodies.
   dependencies: ['json'],
   options: graphqlOptions,

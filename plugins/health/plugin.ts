@@ -28,6 +28,7 @@ const values: Readonly<Record<Outcome, number>> = { ok: 1, degraded: 0.5, error:
  */
 export const health = definePlugin({
   name: 'health',
+  access: { routes: true },
   options: healthOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
   doctor: async () => (await import('./doctor.ts')).checks,

@@ -13,6 +13,7 @@ import { helmetOfRoute, helmetOptions } from './options.ts'
  */
 export const helmet = definePlugin({
   name: 'helmet',
+  access: false,
   options: helmetOptions,
   routeOptions: { helmet: helmetOfRoute },
   setup(ctx, ofServer) {

@@ -33,6 +33,7 @@ const keysOfScopes = new WeakMap<object, IdempotencyKeys>()
  */
 export const idempotency = definePlugin({
   name: 'idempotency',
+  access: false,
   options: idempotencyOptions,
   routeOptions: { idempotency: idempotencyOfRoute },
   openapi: {

@@ -1,7 +1,7 @@
 import { announcePluginData, defineErrors, definePlugin } from '../../kernel/index.ts'
 import { isProduction, nodeEnv } from '../shared/environment/node-env.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
-import { inspectorOptions } from './options.ts'
+import { type InspectorSettings, inspectorOptions } from './options.ts'
 
 const { InspectorProductionError, InspectorScopeError } = defineErrors({
   InspectorProductionError: (env: string | undefined) =>
@@ -22,6 +22,11 @@ announcePluginData('inspector')
  */
 export const inspector = definePlugin({
   name: 'inspector',
+  access: {
+    ways: ({ path }: InspectorSettings) => [
+      { method: 'ANY', path: `${path}/*`, conditions: { 'this machine': [], token: [] }, after: 'before' },
+    ],
+  },
   options: inspectorOptions,
   async setup(ctx, settings) {
     if (isProduction()) throw InspectorProductionError(nodeEnv())

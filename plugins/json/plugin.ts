@@ -58,6 +58,7 @@ const typeOf = (header: string | undefined) =>
  */
 export const json = definePlugin({
   name: 'json',
+  access: false,
   options: jsonOptions,
   routeOptions: { json: jsonOfRoute },
   openapi: { failures: (route) => (route.options.json === false ? {} : bodyFailures(route)) },

@@ -42,6 +42,7 @@ const work: readonly WorkKind[] = [
  */
 export const locks = definePlugin({
   name: 'locks',
+  access: false,
   options: locksOptions,
   work,
   metrics(services) {

@@ -21,6 +21,7 @@ const supplied = new WeakSet<Kernel>()
  */
 export const log = definePlugin({
   name: 'log',
+  access: false,
   options: logOptions,
   routeOptions: { log: option.flag() },
   setup(ctx, settings) {

@@ -23,6 +23,7 @@ import { work } from './work.ts'
  */
 export const mailer = definePlugin({
   name: 'mailer',
+  access: false,
   options: mailerOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,

@@ -13,6 +13,7 @@ const targets: ReadonlySet<string> = new Set(['PUT', 'PATCH', 'DELETE'])
  */
 export const methodOverride = definePlugin({
   name: 'methodOverride',
+  access: false,
   options: methodOverrideOptions,
   setup(ctx, { header, methods }) {
     ctx.rewrite(function methodOverride(raw) {

@@ -9,6 +9,7 @@ import {
   systemClock,
   within,
 } from '../../kernel/index.ts'
+import { type AccessWay, markConditions } from '../shared/development/access.ts'
 import { together } from '../shared/development/held-channel.ts'
 import { isForwarded } from '../shared/development/loopback.ts'
 import type { Figure } from '../shared/development/metrics.ts'
@@ -24,7 +25,7 @@ import { eachWorkOf } from '../shared/work/kind.ts'
 import { checkFigures, defaultBuckets } from './instruments.ts'
 import { Listener } from './listener.ts'
 import { exportMetrics, hasMeterProvider, ownFamilies } from './open-telemetry.ts'
-import { metricsOptions } from './options.ts'
+import { type MetricsOptions, metricsOptions } from './options.ts'
 import { countProcess, countWork } from './process.ts'
 import { countRequests } from './requests.ts'
 import { Metrics } from './service.ts'
@@ -47,6 +48,7 @@ const { MetricsAccessError, MetricsExportError, MetricsForbiddenError } = define
  */
 export const metrics = definePlugin({
   name: 'metrics',
+  access: { routes: true, ways },
   options: metricsOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
@@ -114,6 +116,13 @@ export const metrics = definePlugin({
   },
 })
 
+/** The port of the metrics, for `framework access`. */
+function ways({ path = '', port, host = '127.0.0.1' }: MetricsOptions): AccessWay[] {
+  return port === undefined
+    ? []
+    : [{ method: 'PORT', path: `${port}${path}`, conditions: { host: [host] }, after: 'none' }]
+}
+
 /** Exports once the server is ready or listens: until then the application may register its SDK. Returns a function that ends this. */
 async function exportOf(ctx: Context): Promise<() => Promise<void>> {
   const api = await peer('@opentelemetry/api', () => import('@opentelemetry/api'), 'metrics.openTelemetry')
@@ -140,7 +149,8 @@ function serve(
   { policy, addresses }: { readonly policy: unknown; readonly addresses: readonly string[] | undefined },
 ): void {
   const service = ctx.services.get('metrics')
-  const middlewares = addresses === undefined ? [] : [onlyFrom(addresses, ctx.hasPlugin('trustProxy'))]
+  const middlewares =
+    addresses === undefined ? [] : [markConditions(onlyFrom(addresses, ctx.hasPlugin('trustProxy')), { addresses })]
   const access = { middlewares, ...(policy !== undefined && { policy: policy as never }) }
   const quiet = { log: false, overload: false, rateLimit: false, timeout: false, apidoc: false } as const
   announcePage(ctx.server, 'metrics', ctx.prefix + path)

@@ -4,6 +4,7 @@ import { addressOfName } from '../shared/descriptions/names.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import '../shared/work/open-work.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { deliverFromOutbox } from '../shared/work/outbox.ts'
 import { MqttClientIdError, MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'
@@ -56,6 +57,7 @@ function claimName({ connect, place }: Settings): () => void {
  */
 export const mqtt = definePlugin({
   name: 'mqtt',
+  access: false,
   options: mqttOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,
@@ -124,10 +126,8 @@ function channels({ server, settings }: { readonly server: object; readonly sett
   const topics = new Map<string, Declared[]>()
   // A server that has not booted is described as well; the settings are those of this plugin.
   for (const declared of servers.of(server)?.subscriptions() ??
-    subscriptionsOf((settings as Settings).subscribe, server)) {
-    const topic = declared.filter.levels.join('/')
-    topics.set(topic, [...(topics.get(topic) ?? []), declared])
-  }
+    subscriptionsOf((settings as Settings).subscribe, server))
+    madeIn(topics, declared.filter.levels.join('/'), (): Declared[] => []).push(declared)
   return [...topics.values()].map((all) => ({
     ...addressOf(all[0]!.filter),
     protocol: 'mqtt',

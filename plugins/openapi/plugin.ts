@@ -25,6 +25,7 @@ announcePluginData('openapi')
  */
 export const openapi = definePlugin({
   name: 'openapi',
+  access: { routes: true },
   options: openapiOptions,
   routeOptions: { apidoc: apidocOfRoute },
   doctor: async () => [publicPageCheck('openapi.public', unguarded)],

@@ -18,6 +18,7 @@ const OverloadError = defineError('OverloadError', 503, () => 'the server is ove
  */
 export const overload = definePlugin({
   name: 'overload',
+  access: false,
   options: overloadOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
   routeOptions: { overload: overloadOfRoute },

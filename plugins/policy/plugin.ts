@@ -1,5 +1,6 @@
 import { definePlugin } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
+import type { AccessDemands, GuardedWay } from '../shared/development/access.ts'
 import { option } from '../shared/options/index.ts'
 import type { DenialStatus } from './check.ts'
 import { type GuardedRoute, guard, guardedRoutes, PolicyDenials } from './denial.ts'
@@ -16,6 +17,7 @@ import { type PolicyRequirement, policyOfRoute } from './options.ts'
  */
 export const policy = definePlugin({
   name: 'policy',
+  access: { guards },
   options: option.shape({}),
   routeOptions: { policy: policyOfRoute },
   openapi: { failures },
@@ -37,6 +39,12 @@ export const policy = definePlugin({
     })
   },
 })
+
+/** The checks of a route, for `framework access`. */
+function guards({ options }: GuardedWay): AccessDemands {
+  const all = [options?.policy ?? []].flat() as readonly PolicyRequirement[]
+  return { conditions: Object.fromEntries(all.map(({ scope, handler }) => [`policy ${scope}.${handler}`, []])) }
+}
 
 /** The refusals, for the API description. */
 function failures({ options }: DescribedRoute): { readonly [status: string]: string } {

@@ -31,6 +31,7 @@ const protocols: Readonly<Record<string, string>> = { bullmq: 'redis', sqs: 'sqs
  */
 export const queues = definePlugin({
   name: 'queues',
+  access: { routes: true },
   options: queuesOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,

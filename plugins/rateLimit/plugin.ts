@@ -1,5 +1,6 @@
 import { type Context, definePlugin, type Middleware, type Request, type Response } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
+import type { AccessDemands, GuardedWay } from '../shared/development/access.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
@@ -49,6 +50,7 @@ const work: readonly WorkKind[] = [
  */
 export const rateLimit = definePlugin({
   name: 'rateLimit',
+  access: { guards },
   options: rateLimitOptions,
   routeOptions: { rateLimit: rateLimitOfRoute },
   openapi: { failures },
@@ -123,6 +125,17 @@ function limited(limiter: Limiter, req: Request, res: Response, next: Next) {
   const passes = limiter(req, res)
   if (passes instanceof Promise) return passes.then((settled) => (settled ? next() : undefined))
   return passes ? next() : undefined
+}
+
+/** The limit of a way in, for `framework access`. */
+function guards({ options, settings }: GuardedWay): AccessDemands | undefined {
+  if (options?.rateLimit === false) return undefined
+  const [own, of] = [options?.rateLimit ?? {}, settings as Rule]
+  const { limit = of.limit, windowMs = of.windowMs } = own
+  const isOfServer = own.limit === undefined && own.windowMs === undefined
+  const windows = own.windows ?? (isOfServer ? of.windows : undefined) ?? [{ limit, windowMs }]
+  const said = windows.map((one) => `${Number(one.limit) || 'a function'} in ${one.windowMs / 1_000} s`)
+  return { limit: said.join(', ') }
 }
 
 /** The refusals, for the API description. */

@@ -39,6 +39,7 @@ export function currentContext(): RequestContext | undefined {
  */
 export const requestContext = definePlugin({
   name: 'requestContext',
+  access: false,
   options: contextOptions,
   setup(ctx, Context) {
     ctx.decorate('request', {

@@ -16,6 +16,7 @@ import { Responses } from './service.ts'
  */
 export const responses = definePlugin({
   name: 'responses',
+  access: false,
   routeOptions: { responses: responsesOfRoute },
   provide: () => ({ responses: new Responses() }),
   setup(ctx) {

@@ -26,6 +26,7 @@ import { openStore } from './stores/open.ts'
  */
 export const session = definePlugin({
   name: 'session',
+  access: false,
   dependencies: ['cookie'],
   options: sessionOptions,
   doctor: async () => (await import('./doctor.ts')).checks,

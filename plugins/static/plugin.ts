@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { definePlugin, OptionError } from '../../kernel/index.ts'
+import type { AccessWay } from '../shared/development/access.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { realRoot } from '../shared/files/open-inside.ts'
-import { staticOptions } from './options.ts'
+import { type StaticSettings, staticOptions } from './options.ts'
 import { segmentsOf } from './path.ts'
 
 /**
@@ -17,6 +18,7 @@ import { segmentsOf } from './path.ts'
  */
 export const staticFiles = definePlugin({
   name: 'static',
+  access: { ways },
   options: staticOptions,
   async setup(ctx, folders) {
     // Loads the modules for files only if files are served.
@@ -38,6 +40,20 @@ export const staticFiles = definePlugin({
     }
   },
 })
+
+/** The folders, for `framework access`. */
+function ways(folders: readonly StaticSettings[]): AccessWay[] {
+  return folders.map(({ root, prefix, dotfiles, followSymlinks }) => ({
+    method: 'GET',
+    path: `${prefix.replace(/\/$/, '')}/*`,
+    conditions: {
+      [`files ${relative(process.cwd(), root) || '.'}`]: [
+        ...(dotfiles === 'allow' ? ['dotfiles'] : []),
+        ...(followSymlinks ? ['links'] : []),
+      ],
+    },
+  }))
+}
 
 function joined(scope: string, prefix: string): string {
   return scope + (prefix === '/' ? '' : prefix)

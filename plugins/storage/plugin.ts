@@ -1,4 +1,5 @@
 import { definePlugin, quoted } from '../../kernel/index.ts'
+import type { AccessWay } from '../shared/development/access.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
@@ -28,6 +29,15 @@ const work: readonly WorkKind[] = [
   }),
 ]
 
+/** The signed addresses, for `framework access`. */
+function ways({ disks }: { readonly disks: readonly LocalStorageProvider[] }): AccessWay[] {
+  return disks.flatMap(({ urls }) =>
+    ['GET', 'PUT'].map((method): AccessWay => {
+      return { method, path: `${urls!.path}/*`, conditions: { 'signed address': [] }, after: 'before' }
+    }),
+  )
+}
+
 /**
  * Provides a storage as `services.storage`, handles requests for the signed addresses of its disks, and closes its connections with the
  * server.
@@ -43,6 +53,7 @@ const work: readonly WorkKind[] = [
  */
 export const storage = definePlugin({
   name: 'storage',
+  access: { ways },
   options: storageOptions.into((settings, place) => {
     const paths = new Map<string, LocalStorageProvider>()
     for (const [name, provider] of Object.entries(settings.providers)) {

@@ -32,6 +32,7 @@ const isOnNode = !('Bun' in globalThis) && !('Deno' in globalThis)
  */
 export const telemetry = definePlugin({
   name: 'telemetry',
+  access: false,
   options: telemetryOptions,
   routeOptions: { telemetry: option.off() },
   provide: () => ({ telemetry: new Telemetry() }),

@@ -15,6 +15,7 @@ const graceMs = 1_000
  */
 export const timeout = definePlugin({
   name: 'timeout',
+  access: false,
   options: timeoutOptions,
   routeOptions: { timeout: timeoutOfRoute },
   openapi: { failures: ({ options }) => (options.timeout === false ? {} : { 503: 'ServiceUnavailable' }) },

@@ -12,6 +12,7 @@ import { trustOf, trustProxyOptions } from './options.ts'
  */
 export const trustProxy = definePlugin({
   name: 'trustProxy',
+  access: false,
   options: trustProxyOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
   setup(ctx, { trustedProxies, header }) {

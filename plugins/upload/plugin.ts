@@ -42,6 +42,7 @@ const work: readonly WorkKind[] = [
  */
 export const upload = definePlugin({
   name: 'upload',
+  access: false,
   options: uploadOptions,
   routeOptions: { upload: uploadOfRoute },
   work,

@@ -17,6 +17,7 @@ import { type UrlencodedSettings, urlencodedOfRoute, urlencodedOptions } from '.
  */
 export const urlencoded = definePlugin({
   name: 'urlencoded',
+  access: false,
   options: urlencodedOptions,
   routeOptions: { urlencoded: urlencodedOfRoute },
   openapi: { failures: (route) => (route.options.urlencoded === false ? {} : bodyFailures(route)) },

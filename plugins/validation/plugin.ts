@@ -20,6 +20,7 @@ import { parts } from './validation-error.ts'
  */
 export const validation = definePlugin({
   name: 'validation',
+  access: false,
   options: option.shape({}),
   routeOptions: {
     headers: schemaOfRoute,

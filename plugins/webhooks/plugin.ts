@@ -22,6 +22,9 @@ const maxUnparsed = 1_048_576
 export const webhooks = definePlugin({
   name: 'webhooks',
   options: webhooksOptions,
+  access: {
+    guards: ({ options }) => options?.webhook && { conditions: { [`webhook ${options.webhook.scheme}`]: [] } },
+  },
   routeOptions: { webhook: webhookOfRoute },
   // Nothing leaves the process of a test.
   memory: ({ outgoing }) =>

@@ -6,6 +6,7 @@ import {
   type Request,
   type Response,
 } from '../../kernel/index.ts'
+import type { AccessDemands, GuardedWay } from '../shared/development/access.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { connectionsOf, signedOut } from '../shared/http/connections.ts'
@@ -13,7 +14,7 @@ import { defined } from '../shared/values/json.ts'
 import { exchange } from './asyncapi.ts'
 import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
 import { readerOf, writerOf } from './messages.ts'
-import { handlersOfRoute, schemasOfRoute, socketOfRoute, websocketOptions } from './options.ts'
+import { handlersOfRoute, schemasOfRoute, socketOfRoute, type WebsocketOptions, websocketOptions } from './options.ts'
 import { Socket } from './socket.ts'
 import type { SocketRoute } from './socket-route.ts'
 import { Sockets } from './sockets.ts'
@@ -42,6 +43,7 @@ const maxWaiting = 8
  */
 export const websocket = definePlugin({
   name: 'websocket',
+  access: { guards },
   options: websocketOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,
@@ -132,6 +134,13 @@ export const websocket = definePlugin({
     })
   },
 })
+
+/** The pages that may open a websocket, for `framework access`. */
+function guards({ options, settings }: GuardedWay): AccessDemands | undefined {
+  const { origins } = { ...(settings as WebsocketOptions), ...options?.socket }
+  if (options?.websocket === undefined || origins === 'any') return undefined
+  return { conditions: { origin: Array.isArray(origins) ? origins : [] } }
+}
 
 /** Makes the last step of a route, which opens the websocket and lets other GET requests pass. */
 function openerOf(route: SocketRoute, transport: OpenTransport, sockets: Sockets): Middleware {

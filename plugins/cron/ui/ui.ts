@@ -28,6 +28,7 @@ import type { CronService } from '../service.ts'
  */
 export const cronUi = definePlugin({
   name: 'cronUi',
+  access: { routes: true },
   dependencies: ['cron'],
   options: cronUiOptions,
   doctor: async () => [

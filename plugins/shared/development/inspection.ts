@@ -5,11 +5,12 @@ import type {
   Inspected,
   Inspection,
   ListedPlugin,
+  ListedRoute,
   Listing,
   PluginNode,
 } from '../../../kernel/inspection.ts'
 import { showOptions } from '../../../kernel/plugin/options.ts'
-import type { PluginEntry, Scope } from '../../../kernel/plugin/scope.ts'
+import type { Fallback, PluginEntry, Scope } from '../../../kernel/plugin/scope.ts'
 import type { RouteRecord } from '../../../kernel/routing/collection.ts'
 import { nameOf } from '../../../kernel/routing/middleware.ts'
 import type { Step } from '../../../kernel/routing/route.ts'
@@ -43,17 +44,25 @@ function explain({ routes, finder, root, booted, logger }: Inspected, method: st
   return { route: undefined, params: {}, steps }
 }
 
+/** A listing with the scopes, and with what answers where no route matches. */
+export interface FullListing extends Listing {
+  readonly routes: readonly (ListedRoute & { readonly scope: Scope })[]
+  readonly plugins: readonly PluginEntry[]
+  readonly fallbacks: readonly Fallback[]
+  readonly notFoundHandler: unknown
+}
+
 const listings = new WeakMap<readonly RouteRecord[], Listing>()
 
 /** The listing of one server; once the server is booted, the same object until its routes change. */
-function listing({ routes, root, booted, logger }: Inspected): Listing {
+function listing({ routes, finder, root, booted, logger }: Inspected): Listing {
   const records = routes.records(booted ? logger : undefined)
   // Before boot, plugins may still be added.
   const known = booted ? listings.get(records) : undefined
   if (known !== undefined) return known
   const reaching = new Map<Scope, ReadonlyMap<string, ListedPlugin>>()
   const reachedBy = (scope: Scope) => madeIn(reaching, scope, pluginsReaching)
-  const list: Listing = {
+  const list: FullListing = {
     routes: records.map((record) => {
       const owner = routes.ownerOf(record)
       const scope = owner?.scope ?? root.scope
@@ -65,9 +74,11 @@ function listing({ routes, root, booted, logger }: Inspected): Listing {
         ...own,
       ]
       const { steps = [] } = routes.compiledFrom(record) ?? {}
-      return { record, plugin: owner?.name ?? 'application', reachedBy: reachedBy(scope), middlewares, steps }
+      return { record, plugin: owner?.name ?? 'application', reachedBy: reachedBy(scope), middlewares, steps, scope }
     }),
     plugins: descendants(root),
+    fallbacks: finder.fallbacks,
+    notFoundHandler: finder.notFoundHandler,
   }
   if (booted) listings.set(records, list)
   return list

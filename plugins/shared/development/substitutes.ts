@@ -53,6 +53,7 @@ const differs = ({ memory }: Definition) => typeof memory === 'object' || typeof
 export class Substitutes {
   #isInMemory = making > 0
   #isTested = false
+  #change: ((plugin: Definition) => Definition) | undefined
   readonly #fakes = new Map<string, { readonly fake: object; readonly site: CallSite; isUsed: boolean }>()
   readonly #definitions = new Map<Definition, Definition>()
 
@@ -64,7 +65,15 @@ export class Substitutes {
   }
 
   definitionOf<One extends Definition>(plugin: One): One {
+    if (this.#change !== undefined) return madeIn(this.#definitions, plugin, this.#change) as One
     return this.#isTested ? (madeIn(this.#definitions, plugin, (one) => this.#tested(one, [])) as One) : plugin
+  }
+
+  /** Gives every plugin another definition, for a tool that boots a server without its services. */
+  redefine(server: Kernel, change: (plugin: Definition) => Definition): void {
+    mustNotRun(server, 'the plugins were redefined')
+    this.#change = change
+    for (const entry of entriesOf(server)) entry.definition = this.definitionOf(entry.definition)
   }
 
   /** Begins a test of a server that has not booted. */

@@ -10,6 +10,7 @@ export const questions: readonly (readonly [question: string, page: string])[] =
   ['gzip responses', 'docs/plugins/compression'],
   ['cors preflight', 'docs/plugins/cors'],
   ['security headers', 'docs/plugins/helmet'],
+  ['review who can reach a route', 'docs/guides/access'],
   ['content security policy', 'docs/plugins/helmet'],
   ['csrf', 'docs/guides/faq'],
   ['hash passwords', 'docs/guides/authentication'],
