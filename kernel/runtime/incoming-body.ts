@@ -144,10 +144,13 @@ export class IncomingBody extends Running {
   }
 }
 
-/** `bytes` takes 0.17 µs for 1 KB on Bun, and `arrayBuffer` 0.26 and a view; Node.js 20 has only the latter. */
-const whole: (request: globalThis.Request) => Promise<Uint8Array> =
-  'bytes' in Request.prototype
-    ? (request) => request.bytes()
-    : async (request: globalThis.Request) => new Uint8Array(await request.arrayBuffer())
+/**
+ * `bytes` takes 0.17 µs for 1 KB on Bun, and `arrayBuffer` 0.26 and a view; Node.js 20 has only the latter. Asked of each request: on Node.js the
+ * class of all would load the whole of fetch.
+ */
+const whole = (request: globalThis.Request): Promise<Uint8Array> =>
+  typeof request.bytes === 'function'
+    ? request.bytes()
+    : (request as globalThis.Request).arrayBuffer().then((bytes) => new Uint8Array(bytes))
 
 function ignore(): void {}

@@ -50,7 +50,7 @@ describe.each(
     const failed = await run('queue', 'retry', 'email', '--all')
     expect([failed.code, failed.stderr]).toEqual([
       1,
-      expect.stringMatching(/there is no queue "email"\. Did you mean "emails"\?\n$/),
+      expect.stringMatching(/there is no queue "email"\. Did you mean "emails"\?\n/),
     ])
   })
 

@@ -36,7 +36,7 @@ function project(settings: unknown, more: Readonly<Record<string, string>> = {})
 test('package.json says where the application is, to the commands about it and to those that run it', async () => {
   const { folder } = project(place)
   const { code, stdout } = await framework(folder, ['routes'])
-  expect([code, stdout]).toEqual([0, 'GET  /elsewhere  handler\n'])
+  expect([code, stdout]).toEqual([0, 'GET  /elsewhere  app/make.js:3\n'])
   const program = await startProgram([join(root, 'dist/cli/index.js'), 'serve'], {}, process.execPath, folder)
   try {
     expect(await (await fetch(`${program.url}/elsewhere`)).json()).toBe('here')

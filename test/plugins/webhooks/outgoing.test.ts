@@ -128,8 +128,7 @@ test('an endpoint that fails is tried again with the same id, and its failure en
     { failingSince: expect.any(Date), isDisabled: false },
     { failingSince: null, isDisabled: false },
   ])
-  const said =
-    'WEBHOOK_DELIVERY: the webhook endpoint "customer-7" did not accept the event: it responded with 503: later'
+  const said = 'the webhook endpoint "customer-7" did not accept the event: it responded with 503: later'
   expect(failures).toEqual([said, said])
 })
 
