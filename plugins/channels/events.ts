@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { BadRequestError, type Request, type Response } from '../../kernel/index.ts'
 import { EventStream } from '../shared/http/event-stream.ts'
+import { currentTenant } from '../shared/values/tenants.ts'
 import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import { TooManyChannelsError } from './errors.ts'
 import type { Frame } from './frames.ts'
@@ -82,6 +83,7 @@ function lastSeen(header: string | undefined, channels: number): readonly (strin
 /** One stream of events. */
 class EventClient implements JoinedClient {
   readonly client: ChannelClient
+  readonly tenant = currentTenant()
   readonly members = new Map<string, Member>()
   readonly stream: EventStream
   /**

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { defineErrors, isPromise, type Request, type Response, sendFailure, TracePoint } from '../../kernel/index.ts'
 import { networkOf } from '../shared/http/network.ts'
+import { currentTenant } from '../shared/values/tenants.ts'
 import type { Rule } from './options.ts'
 import type { Hit, Limits } from './stores/contract.ts'
 
@@ -28,7 +29,16 @@ export interface RateLimitTrace {
 const countedPoint = new TracePoint<RateLimitTrace>('rateLimit')
 
 /** Counts one request; returns true if it may continue, false if a response was sent. */
-export type Limiter = (req: Request, res: Response) => boolean | Promise<boolean>
+export type Count = (req: Request, res: Response) => boolean | Promise<boolean>
+
+/** A limit, for routes without a tenant and with one. */
+export interface Limiter {
+  readonly count: Count
+  /** Counts a request whose tenant is not known yet by its client, so that guesses of credentials are counted before they are checked. */
+  readonly countFirst: Count
+  /** Counts it for its tenant instead, once that is known: tenants at one address do not share a limit. */
+  readonly countForTenant: Count
+}
 
 /** Makes a function of a limit; it returns no promise unless the store or a function of the application needs one. */
 export function limiterOf(rule: Rule, all: Limits, kind: RateLimitTrace['limit'], name: string): Limiter {
@@ -51,6 +61,12 @@ export function limiterOf(rule: Rule, all: Limits, kind: RateLimitTrace['limit']
     }
     return ip
   }
+  /** The keys of requests that may be counted for their tenant. */
+  const first = new WeakMap<Request, string>()
+  const report = (request: Request, accepted: boolean) => {
+    if (countedPoint.isOn) countedPoint.publish({ request, limit: kind, accepted })
+    shown[accepted ? 'accepted' : 'refused']++
+  }
   const judge = (hit: Hit | undefined, req: Request, res: Response): boolean => {
     if (hit === undefined) {
       shown.refused++
@@ -65,12 +81,10 @@ export function limiterOf(rule: Rule, all: Limits, kind: RateLimitTrace['limit']
       .setHeader('ratelimit-remaining', Math.max(0, limit - hit.count))
       .setHeader('ratelimit-reset', seconds)
     const accepted = hit.count <= limit
-    if (countedPoint.isOn) countedPoint.publish({ request: req, limit: kind, accepted })
-    if (accepted) {
-      shown.accepted++
-      return true
-    }
-    shown.refused++
+    // It is reported once its tenant is known.
+    if (accepted && first.has(req)) return true
+    report(req, accepted)
+    if (accepted) return true
     res.setHeader('retry-after', Math.max(1, seconds))
     sendFailure(req, res, error, { status: statusCode })
     return false
@@ -78,6 +92,10 @@ export function limiterOf(rule: Rule, all: Limits, kind: RateLimitTrace['limit']
   const count = (key: string | undefined, req: Request, res: Response): boolean | Promise<boolean> => {
     // Also for `null`: a database's result for unknown clients must not put all of them into one counter.
     const who = key == null ? networkOf(addressOf(req)) : ownKey(String(key))
+    if (first.has(req)) first.set(req, who)
+    return hitFor(who, req, res)
+  }
+  const hitFor = (who: string, req: Request, res: Response): boolean | Promise<boolean> => {
     const hit = all.counter.hit(`${name} ${who}`, windowMs, onStoreFailure)
     return hit instanceof Promise ? hit.then((settled) => judge(settled, req, res)) : judge(hit, req, res)
   }
@@ -85,12 +103,32 @@ export function limiterOf(rule: Rule, all: Limits, kind: RateLimitTrace['limit']
     const key = keyOf?.(req)
     return isPromise(key) ? Promise.resolve(key).then((settled) => count(settled, req, res)) : count(key, req, res)
   }
-  if (skip === undefined) return identify
-  return (req, res) => {
+  const check: Count = (req, res) => {
+    if (skip === undefined) return identify(req, res)
     // Only true skips: a function that forgets to respond must not disable the limit.
     const skips = skip(req)
     if (isPromise(skips)) return Promise.resolve(skips).then((settled) => settled === true || identify(req, res))
     return skips === true || identify(req, res)
+  }
+  return {
+    count: skip === undefined ? identify : check,
+    countFirst(req, res) {
+      first.set(req, '')
+      return check(req, res)
+    },
+    countForTenant(req, res) {
+      const who = first.get(req)
+      first.delete(req)
+      const tenant = currentTenant()
+      // Skipped.
+      if (!who) return true
+      if (tenant === undefined) {
+        report(req, true)
+        return true
+      }
+      all.counter.takeBack(`${name} ${who}`)
+      return hitFor(`@${tenant.id} ${who}`, req, res)
+    },
   }
 }
 

@@ -1,11 +1,11 @@
-import { type Context, definePlugin } from '../../kernel/index.ts'
+import { type Context, definePlugin, type Middleware } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import type { ServiceState } from '../shared/stores/breaker.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
-import type { Limiter, RateLimitTrace } from './limiter.ts'
+import type { Count, RateLimitTrace } from './limiter.ts'
 import { deadline, isStore, type RateLimitSettings, rateLimitOfRoute, rateLimitOptions } from './options.ts'
 import { type Counter, type Limits, limitsOfScopes } from './stores/contract.ts'
 
@@ -71,22 +71,31 @@ export const rateLimit = definePlugin({
     const limits: Limits = { shown: [], counter, onStoreFailure: settings.onStoreFailure }
     limitsOfScopes.set(ctx.services, limits)
     const ofServer = limiterOf(settings, limits, 'server', ctx.scope === '' ? '*' : `*/${ctx.scope}`)
-    const ofRoutes = new RouteValue<Limiter | false>()
+    const ofRoutes = new RouteValue<Count>()
+    const hasTenants = ctx.hasPlugin('tenant')
     ctx.onRoute((route) => {
       const own = route.settings.rateLimit
       const name = `${route.isAny ? 'any' : route.method} ${route.path}`
-      ofRoutes.set(route, own && limiterOf(own, limits, 'route', name))
+      const limiter = own === undefined ? ofServer : own && limiterOf(own, limits, 'route', name)
+      const { tenant = hasTenants } = route.options
+      if (!limiter || !tenant) return ofRoutes.set(route, limiter ? limiter.count : free)
+      ofRoutes.set(route, limiter.countFirst)
+      route.add('guard', limited(limiter.countForTenant))
     })
 
-    ctx.use(function rateLimit(req, res, next) {
-      const limiter = ofRoutes.of(req) ?? ofServer
-      if (limiter === false) return next()
-      const passes = limiter(req, res)
-      if (passes instanceof Promise) return passes.then((settled) => (settled ? next() : undefined))
-      return passes ? next() : undefined
-    })
+    ctx.use(limited((req, res) => (ofRoutes.of(req) ?? ofServer.count)(req, res)))
   },
 })
+
+const free: Count = () => true
+
+/** The step that counts. */
+const limited = (count: Count): Middleware =>
+  function rateLimit(req, res, next) {
+    const passes = count(req, res)
+    if (passes instanceof Promise) return passes.then((settled) => (settled ? next() : undefined))
+    return passes ? next() : undefined
+  }
 
 /** The refusals, for the API description. */
 function failures({ options, settings }: DescribedRoute): { readonly [status: string]: string } {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isPromise, type Logger, systemClock } from '../../kernel/index.ts'
+import { inTenant, tenantKeptBy } from '../shared/values/tenants.ts'
 import { inServer } from '../shared/work/contexts.ts'
 import type { Call } from '../shared/work/running.ts'
 import { Backpressure, TokenBucket } from './backpressure.ts'
@@ -296,7 +297,7 @@ export class Socket implements ServerSocket, TransportEvents {
   #run(call: () => unknown): void {
     let result: unknown
     try {
-      result = inServer(this.server, call)
+      result = inTenant(tenantKeptBy(this), () => inServer(this.server, call))
     } catch (error) {
       handlerFailed(this, this.#route, error)
       return

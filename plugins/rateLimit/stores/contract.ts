@@ -13,6 +13,11 @@ export interface RateLimitStore {
    * the store works.
    */
   hit(key: string, windowMs: number): Hit | Promise<Hit>
+  /**
+   * Takes back one request of the current window of a key, if there is one. Without it, requests of several tenants from one address share a limit:
+   * they are first counted by the address, and then by their tenant.
+   */
+  takeBack?(key: string): void | Promise<void>
   /** Closes connections; called when the server closes. */
   close?(): void | Promise<void>
 }
@@ -23,6 +28,7 @@ export type OnStoreFailure = 'count' | 'refuse'
 /** The counts as a limit reads them; `undefined` refuses a request that cannot be counted. */
 export interface Counter {
   hit(key: string, windowMs: number, onFailure: OnStoreFailure): Hit | Promise<Hit | undefined>
+  takeBack(key: string): void
   /** Rejects unless the shared store responds. */
   check?(): Promise<void>
   close?(): void | Promise<void>

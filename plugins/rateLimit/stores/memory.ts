@@ -27,6 +27,11 @@ export class MemoryStore {
     return { count: window.shared + window.own, resetMs: window.end - now }
   }
 
+  takeBack(key: string): void {
+    const window = this.#windows.get(key)
+    if (window !== undefined && window.end > clock.monotonic()) window.own--
+  }
+
   /**
    * Remembers a count of the shared store, and adds the requests of the window that the store has not counted: a store that fails again and again
    * would otherwise let a client have the rest of its limit each time. `since` is when the store was asked, so that the window ends here first.

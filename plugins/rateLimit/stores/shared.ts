@@ -36,6 +36,10 @@ export function sharedCounter(
         return onFailure === 'refuse' ? undefined : memory.hit(key, windowMs)
       }
     },
+    takeBack(key) {
+      // Not taken back, it counts on: a limit that is too strict.
+      if (store.takeBack !== undefined) breaker.run(async () => store.takeBack!(key)).catch(() => {})
+    },
     check: () => breaker.check(),
     close() {
       breaker.stop()
@@ -45,11 +49,13 @@ export function sharedCounter(
 }
 
 const lua = readFileSync(new URL('./redis/hit.lua', import.meta.url), 'utf8')
+const takeBackLua = readFileSync(new URL('./redis/take-back.lua', import.meta.url), 'utf8')
 
 /** The part of the client that is used: it sends the hash of the script, or the whole script if Redis does not know it. */
 interface Counting {
   defineCommand(name: string, script: { readonly numberOfKeys: number; readonly lua: string }): void
   countHit(key: string, windowMs: number): Promise<[count: number, resetMs: number]>
+  takeHitBack(key: string): Promise<unknown>
 }
 
 /** Counts in Redis, for all processes together. The store can be opened while Redis cannot be reached: its hits then fail immediately. */
@@ -58,9 +64,11 @@ export async function openRedisStore(
 ): Promise<{ readonly store: RateLimitStore; readonly timeout: number | undefined }> {
   const { client, timeout, close } = await openRedis<Counting>(settings, 'the rateLimit plugin (store redis)')
   client.defineCommand('countHit', { numberOfKeys: 1, lua })
+  client.defineCommand('takeHitBack', { numberOfKeys: 1, lua: takeBackLua })
   const hit = async (key: string, windowMs: number): Promise<Hit> => {
     const [count, resetMs] = await client.countHit(`${settings.prefix}:${key}`, windowMs)
     return { count, resetMs }
   }
-  return { store: { hit, close }, timeout }
+  const takeBack = async (key: string) => void (await client.takeHitBack(`${settings.prefix}:${key}`))
+  return { store: { hit, takeBack, close }, timeout }
 }
