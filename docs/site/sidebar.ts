@@ -97,6 +97,7 @@ export const sidebar: readonly Section[] = [
     title: 'Plugins: protection',
     pages: plugins({
       auth: 'Who is calling: tokens, keys, log-ins',
+      tenant: 'Tenants, kept apart',
       policy: 'Permissions, roles',
       csrf: 'Forged requests of other pages',
       cors: 'Requests from other origins',

@@ -31,8 +31,8 @@ const modes = new RouteValue<{ readonly mode: TenantMode; readonly by: TenantSet
  * one, the response is 403. Code asks `currentTenant()`.
  *
  * @example
- * import { Server, userOf } from 'framework'
- * import { bearer } from 'framework/plugins/auth'
+ * import { Server } from 'framework'
+ * import { bearer, userOf } from 'framework/plugins/auth'
  *
  * const people = new Map([['ann-s-key', { id: 'ann', tenant: 'acme' }]])
  * const server = new Server({
