@@ -50,17 +50,7 @@ export function limiterOf(rule: Rule, all: Limits, kind: RateLimitTrace['limit']
   const error = TooManyRequestsError(limit, windowMs)
   const unavailable = RateLimitUnavailableError()
 
-  let isReported = false
-  const addressOf = ({ ip, log }: Request): string => {
-    if (ip === '' && !isReported) {
-      isReported = true
-      log.warn(
-        { limit: name },
-        `the limit "${name}" receives requests without a client address, and counts all of them as one client. Pass the address, server.fetch(request, { ip }), or set rateLimit.key`,
-      )
-    }
-    return ip
-  }
+  const addressOf = addressReader(name)
   /** The keys of requests that may be counted for their tenant. */
   const first = new WeakMap<Request, string>()
   const report = (request: Request, accepted: boolean) => {
@@ -129,6 +119,21 @@ export function limiterOf(rule: Rule, all: Limits, kind: RateLimitTrace['limit']
       all.counter.takeBack(`${name} ${who}`)
       return hitFor(`@${tenant.id} ${who}`, req, res)
     },
+  }
+}
+
+/** Reads the address of a client; the first request without one is logged. */
+function addressReader(name: string): (req: Request) => string {
+  let isReported = false
+  return ({ ip, log }: Request): string => {
+    if (ip === '' && !isReported) {
+      isReported = true
+      log.warn(
+        { limit: name },
+        `the limit "${name}" receives requests without a client address, and counts all of them as one client. Pass the address, server.fetch(request, { ip }), or set rateLimit.key`,
+      )
+    }
+    return ip
   }
 }
 

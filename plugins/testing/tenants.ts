@@ -113,7 +113,7 @@ class TenantTest {
       .map(({ method, path }) => ({ method, path, name: `${method} ${path}` }))
     for (const name of [...Object.keys(bodies), ...skip])
       if (!this.#all.some((route) => route.name === name))
-        throw ArgumentsError('testTenants', `routes of the server with a tenant, and "${name}" is none`)
+        throw ArgumentsError('testTenants', `the names of routes with a tenant, such as "GET /orders/:id", not "${name}"`)
     this.routes = this.#all
       .filter(({ name, path }) => path.includes('/:') && !skip.includes(name))
       .sort((a, b) => order.indexOf(a.method) - order.indexOf(b.method))
@@ -126,7 +126,7 @@ class TenantTest {
     for (const [path, given] of Object.entries(tenant.objects ?? {})) {
       const param = /:(\w+)/.exec(path)?.[1]
       if (param === undefined || !this.#all.some((route) => route.path === path))
-        throw ArgumentsError('testTenants', `objects by the paths of routes with parameters, and "${path}" is none`)
+        throw ArgumentsError('testTenants', `objects by the paths of routes with parameters, not "${path}"`)
       own.set(
         path,
         given.map((one) => (typeof one === 'string' ? { [param]: one } : one)),
