@@ -37,7 +37,7 @@ export interface Attempt<Event extends object> extends LimitedCall {
   readonly transaction?: TransactionSettings | false | undefined
   /** Where the ids of `once` count: `queue:orders`. */
   readonly scope?: string
-  /** The id of the tenant whose work it is, as a message has it: whoever writes to an engine can set it. */
+  /** The id of the tenant whose work it is, as a message has it. Any client that writes to the engine can set it. */
   readonly tenant?: string | undefined
 }
 

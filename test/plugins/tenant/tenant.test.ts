@@ -240,7 +240,7 @@ test('an uploaded file belongs to the tenant of its request, also when it is dis
   expect(await storage.getObject('a.txt', 'text')).toBe('of all')
 })
 
-test('a message is handled for the tenant of its publisher, whoever starts its worker', async () => {
+test('a message is handled for the tenant of its publisher, not that of the code that starts its worker', async () => {
   const queue = memoryQueue<{ n: number }>('tenant-letters')
   const seen: unknown[] = []
   const { promise: done, resolve: end } = deferred()

@@ -76,7 +76,7 @@ test('without objects there is no test, and unknown routes are refused', async (
   await expect(testTenants(server, [a] as never)).rejects.toThrow('two tenants')
 })
 
-test('objects of the same name are told apart by what their owners read', async () => {
+test('objects of the same name are distinguished by what their owners read', async () => {
   const tenant = { resolve: (req: Request) => req.headers['x-of'] as string | undefined }
   await using server = new Server({ plugins: { tenant }, router: new RouteCollection(), logger: memoryLogger() })
   let mixes = false
