@@ -1,7 +1,6 @@
 import { definePlugin, type Middleware, type Request } from '../../kernel/index.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { testDatabaseFolder } from '../shared/stores/address.ts'
-import { nameInTenant } from '../shared/values/tenants.ts'
 import { transactionOption } from '../shared/work/transaction-options.ts'
 import { transactionRunners } from '../shared/work/transactions.ts'
 import { type DatabaseSettings, databaseOptions } from './options.ts'
@@ -84,7 +83,7 @@ export const database = definePlugin({
           await next()
           if (res.statusCode >= 400) await one.rollback()
         }
-        await databases.client().begin(work, settings, req.signal, nameInTenant(scope))
+        await databases.client().begin(work, settings, req.signal, scope)
       }
       route.add('around', transaction, { repeats: settings.retry > 0 })
     })

@@ -29,7 +29,8 @@ export class MemoryStore {
 
   takeBack(key: string): void {
     const window = this.#windows.get(key)
-    if (window !== undefined && window.end > clock.monotonic()) window.own--
+    // A window that has begun since then has not counted it.
+    if (window !== undefined && window.end > clock.monotonic() && window.own > 0) window.own--
   }
 
   /**

@@ -32,8 +32,8 @@ export function metaOf(given: unknown): Readonly<Meta> {
   const { id, tenant, version, expires, timeout, attempts, backoff } = given as Meta
   const meta: Meta = { ...carrierOf(given) }
   if (typeof id === 'string' && id !== '') meta.id = id
-  // Also a wrong one, with which the attempt fails: without it, the message would be application-wide.
-  if (tenant !== undefined && tenant !== null) meta.tenant = tenant
+  // Also a wrong one, with which the attempt fails: without it, the message would be application-wide. An id has at most 64 characters.
+  if (tenant !== undefined && tenant !== null) meta.tenant = typeof tenant === 'string' ? tenant.slice(0, 65) : ''
   for (const [name, value] of Object.entries({ version, expires, timeout, attempts }))
     if (isCount(value)) Object.assign(meta, { [name]: value })
   if (isCount(backoff?.delay)) meta.backoff = backoffOf(backoff!)

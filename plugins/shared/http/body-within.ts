@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Response } from '../../../kernel/index.ts'
 
 /** Does work in the context of a request. */
@@ -5,22 +6,23 @@ type Within = <Result>(work: () => Result) => Result
 
 /** Makes the pieces of a streamed body within a context, in an `onSend` hook: they are made after the chain has ended, in the context of their reader. */
 export function bodyWithin(res: Response, within: Within): void {
-  if (!isPlainIterable(res.payload)) return
-  // If the iterable is sent as JSON, this has serialised it.
-  const body = res.encode()
-  if (isPlainIterable(body)) res.replaceBody(iterateWithin(within, body))
+  const { payload } = res
+  if (payload instanceof ReadableStream) res.replaceBody(readWithin(within, payload))
+  else if (isIterable(payload) && 'pipe' in payload) keepWithin(within, payload as Readable)
+  else if (isIterable(payload)) {
+    // If the iterable is sent as JSON, this has serialised it.
+    const body = res.encode()
+    if (isIterable(body)) res.replaceBody(iterateWithin(within, () => body[Symbol.asyncIterator]()))
+  }
 }
 
-/** Whether a body is a generator or another plain iterable, as opposed to a stream, which is read in its own way. */
-function isPlainIterable(body: unknown): body is AsyncIterable<Uint8Array | string> {
-  if (typeof body !== 'object' || body === null || body instanceof ReadableStream) return false
-  return Symbol.asyncIterator in body && !('pipe' in body)
-}
+const isIterable = (body: unknown): body is AsyncIterable<Uint8Array | string> =>
+  typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 
-function iterateWithin<Piece>(within: Within, body: AsyncIterable<Piece>): AsyncIterable<Piece> {
+function iterateWithin<Piece>(within: Within, iterate: () => AsyncIterator<Piece>): AsyncIterable<Piece> {
   return {
     [Symbol.asyncIterator]() {
-      const source = within(() => body[Symbol.asyncIterator]())
+      const source = within(iterate)
       return {
         next: () => within(() => source.next()),
         return: (value?: unknown) =>
@@ -28,4 +30,31 @@ function iterateWithin<Piece>(within: Within, body: AsyncIterable<Piece>): Async
       }
     },
   }
+}
+
+function readWithin(within: Within, body: ReadableStream): ReadableStream {
+  const reader = body.getReader()
+  return new ReadableStream(
+    {
+      start: (controller) => void reader.closed.catch((error: unknown) => controller.error(error)),
+      async pull(controller) {
+        const { done, value } = await within(() => reader.read())
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason) => within(() => reader.cancel(reason)),
+    },
+    // What nobody has asked for is not made in advance.
+    { highWaterMark: 0 },
+  )
+}
+
+/** The stream itself remains the body: its reader needs its events. */
+function keepWithin(within: Within, stream: Readable): void {
+  const iterate = stream[Symbol.asyncIterator].bind(stream)
+  const destroy = stream.destroy.bind(stream)
+  Object.assign(stream, {
+    ...iterateWithin(within, iterate),
+    destroy: (error?: Error) => within(() => destroy(error)),
+  })
 }

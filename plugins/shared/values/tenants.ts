@@ -67,9 +67,10 @@ export function withTenant<Result>(tenant: Tenant | undefined, work: () => Resul
   return inTenant(tenant, work)
 }
 
-/** The name as the running tenant has it: `@acme/orders`. For names that cannot begin with `@` otherwise. */
+/** The name as the running tenant has it: `@acme/orders`. An application-wide one that begins with `@` is none of a tenant's: `@/@acme/orders`. */
 export function nameInTenant(name: string, tenant: Tenant | undefined = currentTenant()): string {
-  return tenant === undefined ? name : `@${tenant.id}/${name}`
+  if (tenant !== undefined) return `@${tenant.id}/${name}`
+  return isUsed && name.startsWith('@') ? `@/${name}` : name
 }
 
 /** The beginning of the keys of all tenants' objects. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { clock, defineErrors, type Logger, type Trace, within } from '../../../kernel/index.ts'
 import { option } from '../options/index.ts'
-import { inTenant, isTenantId, nameInTenant, TenantIdError, tenantLoaders } from '../values/tenants.ts'
+import { inTenant, isTenantId, TenantIdError, tenantLoaders } from '../values/tenants.ts'
 import { inServer } from './contexts.ts'
 import { Call } from './running.ts'
 import type { TransactionSettings } from './transaction-options.ts'
@@ -110,7 +110,7 @@ function runInTransaction({
   if (!transaction) return run()
   const runner = transactionRunners.get(server)
   if (runner === undefined) throw TransactionPluginError()
-  return runner.begin(run, transaction, call.signal, nameInTenant(scope))
+  return runner.begin(run, transaction, call.signal, scope)
 }
 
 /**

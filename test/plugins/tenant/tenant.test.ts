@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import {
   channel,
   currentTenant,
@@ -324,6 +325,83 @@ test('what is done once in a transaction is done once for each tenant', async ()
   expect(done).toBe(2)
 })
 
+test('one transaction does work once for each of several tenants', async () => {
+  await using server = serverWith({ database: { url: 'sqlite::memory:', inbox: true } })
+  const done: unknown[] = []
+  const all = async () => {
+    for (const id of ['a', 'b']) await withTenant({ id }, () => once('7', () => void done.push(currentTenant()?.id)))
+  }
+  server.post('/all', { transaction: true, tenant: false }, all)
+  await server.inject.post('/all')
+  expect(done).toEqual(['a', 'b'])
+  await server.services.get('database').transaction(all)
+  expect(done).toEqual(['a', 'b', 'a', 'b'])
+})
+
+test('an application-wide name that looks like one of a tenant is another one', async () => {
+  const queue = memoryQueue<number>('tenant-lookalikes')
+  const seen: unknown[] = []
+  const { promise: ended, resolve: end } = deferred()
+  await queue.subscribe((n) => {
+    seen.push([n, currentTenant()?.id])
+    if (seen.length === 2) end()
+  })
+  await using server = serverWith({ queues: true, cache: true })
+  await server.ready()
+  await queue.publish(1, { id: '@a/7' })
+  await withTenant({ id: 'a' }, () => queue.publish(2, { id: '7' }))
+  server.services.get('queues').run()
+  await ended
+  expect(seen).toEqual([
+    [1, undefined],
+    [2, 'a'],
+  ])
+  const cache = server.services.get('cache')
+  await withTenant({ id: 'a' }, () => cache.getOrSet('k', {}, () => 1))
+  expect(await cache.delete('@a/k')).toBe(false)
+})
+
+test('streams that make their pieces when they are read have the tenant, also when they are left', async () => {
+  await using server = serverWith({}, {})
+  const ended: unknown[] = []
+  const later = () => new Promise((resolve) => setImmediate(resolve))
+  const piece = () => Buffer.from(`${currentTenant()?.id} `)
+  const web = () => {
+    let n = 0
+    const pull = async (controller: ReadableStreamDefaultController) => {
+      await later()
+      if (++n === 4) controller.close()
+      else controller.enqueue(piece())
+    }
+    return new ReadableStream({ pull, cancel: () => void ended.push(currentTenant()?.id) }, { highWaterMark: 0 })
+  }
+  server.get('/web', web)
+  server.get('/response', () => new Response(web()))
+  server.get('/node', () => {
+    let n = 0
+    return new Readable({
+      read() {
+        setImmediate(() => this.push(++n === 4 ? null : piece()))
+      },
+      destroy(error, done) {
+        ended.push(currentTenant()?.id)
+        done(error)
+      },
+    })
+  })
+  server.get(
+    '/fails',
+    () => new ReadableStream({ pull: () => Promise.reject(new Error('down')) }, { highWaterMark: 0 }),
+  )
+  for (const path of ['/web', '/response', '/node'])
+    expect([path, (await server.inject.get(path, as('a'))).text()]).toEqual([path, 'a a a '])
+  expect(ended.splice(0)).toEqual(['a'])
+  for (const path of ['/web', '/node']) await server.inject.head(path, as('a'))
+  await vi.waitFor(() => expect(ended).toEqual(['a', 'a']))
+  const failed = await server.inject.get('/fails', as('a')).catch(({ message }: Error) => message)
+  expect(String(failed)).toContain('down')
+})
+
 test('a channel of one tenant is not that of another, and a socket keeps its tenant', async () => {
   const orders = channel('orders/:id', {
     join: () => currentTenant() !== undefined,
@@ -397,6 +475,9 @@ test('a message with a forged tenant is not handled as application-wide', async 
   }
   const failed = await attempt({ ...one, tenant: meta.tenant, run: () => void runs++ }, () => 'passed', String)
   expect([runs, failed]).toEqual([0, expect.stringContaining('the id of a tenant has to be')])
+  // One that is no text, or a long one, neither enters keys and log lines nor is application-wide.
+  expect([{ toString: 1 }, 7, ''].map((given) => metaOf({ tenant: given }).tenant)).toEqual(['', '', ''])
+  expect(metaOf({ tenant: 'x'.repeat(1_000_000) }).tenant).toHaveLength(65)
 })
 
 test('what a tenant has started, such as a worker, does not keep it: a message without one is application-wide', async () => {
