@@ -75,6 +75,9 @@ export function limiterOf(rule: Rule, all: Limits, kind: RateLimitTrace['limit']
     if (accepted && first.has(req)) return true
     report(req, accepted)
     if (accepted) return true
+    // Requests of one tenant at the same time must not use up the window of all tenants at its address.
+    const who = first.get(req)
+    if (who) all.counter.takeBack(`${name} ${who}`)
     res.setHeader('retry-after', Math.max(1, seconds))
     sendFailure(req, res, error, { status: statusCode })
     return false

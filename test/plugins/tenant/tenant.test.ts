@@ -155,6 +155,30 @@ test('two tenants at one address do not share a limit, and guesses are counted b
   expect(await get('/open')).toBe(429)
 })
 
+test('requests of one tenant at the same time do not use up the window of others at its address', async () => {
+  const wait = deferred()
+  await using server = serverWith(
+    { rateLimit: { limit: 2 } },
+    {
+      async resolve(req: Request) {
+        await wait.promise
+        return resolve(req)
+      },
+    },
+  )
+  server.get('/', () => 'ok')
+  const burst = Array.from({ length: 20 }, () => server.inject.get('/', as('a')))
+  await Promise.all(burst.slice(2))
+  wait.resolve(undefined)
+  await Promise.all(burst)
+  expect((await server.inject.get('/', as('a'))).statusCode()).toBe(429)
+  expect((await server.inject.get('/', as('b'))).statusCode()).toBe(200)
+  // Guesses use it up, as before.
+  const guesses = await Promise.all(Array.from({ length: 4 }, () => server.inject.get('/', as())))
+  expect(guesses.map((res) => res.statusCode())).toEqual([403, 403, 429, 429])
+  expect((await server.inject.get('/', as('b'))).statusCode()).toBe(429)
+})
+
 test('two tenants never share an idempotency key', async () => {
   await using server = serverWith({
     json: true,
