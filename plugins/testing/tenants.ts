@@ -54,6 +54,27 @@ const order = ['GET', 'HEAD', 'QUERY', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** Statuses of a request that has not reached the question whose object it is. */
 const undecided: ReadonlySet<number> = new Set([400, 411, 413, 415, 422, 429])
 
+/** Why a request has tested nothing. */
+function whyUndecided(response: MockResponse): string | undefined {
+  const status = response.statusCode()
+  const { code } = (status === 403 ? response.body<{ code?: unknown } | null>() : undefined) ?? {}
+  if (status === 401 || code === 'TenantRequiredError')
+    return `is refused with ${status}: check the headers of the tenants`
+  // It may have failed after a change, or before the question.
+  if (status >= 500) return `fails with ${status}`
+  return undecided.has(status) ? `is refused with ${status}: give bodies, or skip it` : undefined
+}
+
+/** The names of the parameters of a path; `*` for its rest. */
+const paramsOf = (path: string) => [...path.matchAll(parameter)].map(([, name = '*']) => name)
+const parameter = /:([\w$]+)\??|\*$/g
+
+/** The path of an object. */
+const urlOf = (path: string, values: Values) =>
+  path.replace(parameter, (_, name?: string) =>
+    name === undefined ? values['*']!.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(values[name]!),
+  )
+
 /**
  * Sends the requests of each route with path parameters as one tenant, with what belongs to the other, and throws if one has got through.
  *
@@ -113,9 +134,12 @@ class TenantTest {
       .map(({ method, path }) => ({ method, path, name: `${method} ${path}` }))
     for (const name of [...Object.keys(bodies), ...skip])
       if (!this.#all.some((route) => route.name === name))
-        throw ArgumentsError('testTenants', `the names of routes with a tenant, such as "GET /orders/:id", not "${name}"`)
+        throw ArgumentsError(
+          'testTenants',
+          `the names of routes with a tenant, such as "GET /orders/:id", not "${name}"`,
+        )
     this.routes = this.#all
-      .filter(({ name, path }) => path.includes('/:') && !skip.includes(name))
+      .filter(({ name, path }) => paramsOf(path).length > 0 && !skip.includes(name))
       .sort((a, b) => order.indexOf(a.method) - order.indexOf(b.method))
   }
 
@@ -124,7 +148,7 @@ class TenantTest {
     const own = new Map<string, Values[]>()
     this.#objects.set(tenant, own)
     for (const [path, given] of Object.entries(tenant.objects ?? {})) {
-      const param = /:(\w+)/.exec(path)?.[1]
+      const [param] = paramsOf(path)
       if (param === undefined || !this.#all.some((route) => route.path === path))
         throw ArgumentsError('testTenants', `objects by the paths of routes with parameters, not "${path}"`)
       own.set(
@@ -132,7 +156,7 @@ class TenantTest {
         given.map((one) => (typeof one === 'string' ? { [param]: one } : one)),
       )
     }
-    const simple = this.#all.filter(({ path }) => !path.includes('/:'))
+    const simple = this.#all.filter(({ path }) => paramsOf(path).length === 0)
     const sending = [
       ...simple.filter(({ name }) => name in this.#bodies),
       ...simple.filter(({ method }) => method === 'GET'),
@@ -140,7 +164,7 @@ class TenantTest {
     for (const route of sending) {
       const of = this.routes.flatMap(({ path }) => {
         const param = path.startsWith(`${route.path}/:`)
-          ? /^:(\w+)(?:\/[^:]*)?$/.exec(path.slice(route.path.length + 1))
+          ? /^:([\w$]+)\??(?:\/[^:*]*)?$/.exec(path.slice(route.path.length + 1))
           : null
         return param === null || tenant.objects?.[path] !== undefined ? [] : [{ path, param: param[1]! }]
       })
@@ -162,7 +186,12 @@ class TenantTest {
     const isRead = this.#all.some((route) => route.name === `GET ${path}`)
     const read = (url: string) => this.#send(owner, `GET ${path}`, url)
     for (const values of objects) {
-      const url = path.replace(/:(\w+)[^/]*/g, (_, param: string) => encodeURIComponent(values[param] ?? ''))
+      const missing = paramsOf(path).find((param) => typeof values[param] !== 'string')
+      if (missing !== undefined) {
+        this.#untested.set(name, `an object has no text for the parameter "${missing}"`)
+        continue
+      }
+      const url = urlOf(path, values)
       const before = isRead ? await read(url) : undefined
       if (before !== undefined && before.statusCode() >= 400)
         this.#untested.set(name, `its owner receives ${before.statusCode()} for GET ${url}`)
@@ -170,8 +199,8 @@ class TenantTest {
       this.#requests++
       this.#tested.add(name)
       const status = response.statusCode()
-      if (undecided.has(status))
-        this.#untested.set(name, `${method} ${url} is refused with ${status}: give bodies, or skip it`)
+      const why = whyUndecided(response)
+      if (why !== undefined) this.#untested.set(name, `${method} ${url} ${why}`)
       if (status >= 400) continue
       // Both may have an object of this name, each its own.
       const isSafe = order.indexOf(method) < 3

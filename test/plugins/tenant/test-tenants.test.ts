@@ -68,6 +68,38 @@ test('a request that is refused before the question has tested nothing', async (
   expect(report.routes).toEqual(['GET /rows/:id', 'DELETE /rows/:id'])
 })
 
+test('wrong headers, failures and missing parameters have tested nothing; the rest of a path is a parameter', async () => {
+  const tenant = { resolve: (req: Request) => req.headers['x-of'] as string | undefined }
+  await using server = new Server({ plugins: { tenant }, router: new RouteCollection(), logger: memoryLogger() })
+  const owners = new Map([
+    ['docs/1', 'a'],
+    ['docs/2', 'b'],
+  ])
+  server.delete('/files/*', (req) => {
+    if (owners.get(req.params['*']) !== currentTenant()?.id) throw new HttpError(404)
+  })
+  const objects = (own: string, more: object = {}) => ({ objects: { '/files/*': [own], ...more } })
+  const both = [
+    { ...a, ...objects('docs/1') },
+    { ...b, ...objects('docs/2') },
+  ] as const
+  expect(await testTenants(server, both)).toEqual({ requests: 2, routes: ['DELETE /files/*'] })
+  const unknown = { ...objects('docs/2'), headers: { 'x-off': 'b' } }
+  await expect(testTenants(server, [both[0], unknown])).rejects.toThrow('403: check the headers of the tenants')
+  await using failing = new Server({ plugins: { tenant }, router: new RouteCollection(), logger: memoryLogger() })
+  failing.delete('/teams/:team/people/:id', () => {
+    throw new Error('down')
+  })
+  const people = (one: object) => ({ objects: { '/teams/:team/people/:id': [one] } }) as object
+  const test = (one: object) =>
+    testTenants(failing, [
+      { ...a, ...people(one) },
+      { ...b, ...people(one) },
+    ])
+  await expect(test({ team: 'x', id: '1' })).rejects.toThrow('DELETE /teams/x/people/1 fails with 500')
+  await expect(test({ id: '1' })).rejects.toThrow('an object has no text for the parameter "team"')
+})
+
 test('without objects there is no test, and unknown routes are refused', async () => {
   await using server = shop()
   await expect(testTenants(server, [a, b])).rejects.toThrow('GET /rows/:id: no object is known')
