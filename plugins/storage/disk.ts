@@ -5,7 +5,7 @@ import { option } from '../shared/options/index.ts'
 import { objectPrefix, objectRoot, reachesTenants } from '../shared/values/tenants.ts'
 import { bodyOf, checkContentType, contentTypeOf, type StorageData } from './data.ts'
 import { missing, StorageUrlError } from './errors.ts'
-import { checkPrefix, nameOf, providerKey } from './key.ts'
+import { checkPrefix, checkReach, nameOf, providerKey } from './key.ts'
 import type { StorageEntry, StorageMetadata, StorageProvider } from './providers/contract.ts'
 import { bytesOf } from './providers/memory.ts'
 import { type StorageSink, type StorageSinkOptions, sinkInto } from './sink.ts'
@@ -171,6 +171,7 @@ export class StorageDisk {
    */
   list(prefix = ''): AsyncIterable<StorageEntry> {
     checkPrefix(prefix)
+    checkReach(prefix)
     return withoutTenants(this.#provider.list(`${objectPrefix()}${prefix}`))
   }
 

@@ -19,10 +19,15 @@ export function checkKey(key: unknown): asserts key is string {
   if (why !== undefined) throw keyError(key, why)
 }
 
+/** Application-wide work does not reach the objects of tenants, also on a disk that does not distinguish upper and lower case. */
+export function checkReach(key: string): void {
+  if (reachesTenants(key)) throw keyError(key, 'not begin with "_tenants/": use withTenant({ id }, …)')
+}
+
 /** The key of the running tenant's object as the provider has it. */
 export function providerKey(key: unknown): string {
   checkKey(key)
-  if (reachesTenants(key)) throw keyError(key, 'not begin with "_tenants/": use withTenant({ id }, …)')
+  checkReach(key)
   const full = `${objectPrefix()}${key}`
   if (full !== key) checkKey(full)
   return full

@@ -1,4 +1,4 @@
-import { defineErrors, definePlugin } from '../../kernel/index.ts'
+import { defineErrors, definePlugin, quoted } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { bodyWithin } from '../shared/http/body-within.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
@@ -16,7 +16,9 @@ import {
 } from '../shared/values/tenants.ts'
 import { type TenantMode, type TenantSettings, tenantOfRoute, tenantOptions } from './options.ts'
 
-const { TenantRequiredError, UnknownTenantError } = defineErrors({
+const { TenantLoadError, TenantRequiredError, UnknownTenantError } = defineErrors({
+  TenantLoadError: (asked: string, id: unknown) =>
+    `the option load of the plugin tenant has returned a tenant with the id ${quoted(id)} for "${asked}". Return that id from resolve, or { ...tenant, id } from load`,
   // The same for an unknown tenant: a client must not learn which ones there are.
   TenantRequiredError: [403, () => 'the request has no tenant, and this route needs one'],
   UnknownTenantError: (id: string) => `there is no tenant "${id}": the option load of the plugin tenant found none`,
@@ -55,9 +57,10 @@ export const tenant = definePlugin({
   setup(ctx, settings) {
     useTenants()
     const find = async (id: string): Promise<Tenant | undefined> => {
-      const found = isTenantId(id) ? await settings.load(id) : undefined
+      // Databases return `null` for a row that they do not have.
+      const found = (isTenantId(id) ? await settings.load(id) : undefined) ?? undefined
       // A tenant by another name would not be found by its jobs.
-      if (found !== undefined && found?.id !== id) throw TenantIdError(found?.id)
+      if (found !== undefined && found.id !== id) throw TenantLoadError(id, found.id)
       return found
     }
     tenantLoaders.set(ctx.server, async (id) => {

@@ -44,7 +44,7 @@ function readWithin(within: Within, body: ReadableStream): ReadableStream {
       },
       cancel: (reason) => within(() => reader.cancel(reason)),
     },
-    // What nobody has asked for is not made in advance.
+    // Pieces are made when the response asks for them, not in advance.
     { highWaterMark: 0 },
   )
 }

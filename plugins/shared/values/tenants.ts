@@ -67,7 +67,7 @@ export function withTenant<Result>(tenant: Tenant | undefined, work: () => Resul
   return inTenant(tenant, work)
 }
 
-/** The name as the running tenant has it: `@acme/orders`. An application-wide one that begins with `@` is none of a tenant's: `@/@acme/orders`. */
+/** The name as the running tenant has it: `@acme/orders`. An application-wide name that begins with `@` becomes `@/@acme/orders`. */
 export function nameInTenant(name: string, tenant: Tenant | undefined = currentTenant()): string {
   if (tenant !== undefined) return `@${tenant.id}/${name}`
   return isUsed && name.startsWith('@') ? `@/${name}` : name

@@ -54,11 +54,12 @@ test('a route has a tenant, or the request is refused; a route without one is ap
 })
 
 test('an id with separators, an unknown tenant, and one that load calls otherwise are refused', async () => {
-  const load = (id: string) => (id === 'gone' ? undefined : { id: id === 'alias' ? 'acme' : id })
+  const load = (id: string): { id: string } | undefined =>
+    id === 'gone' ? undefined : id === 'no-row' ? (null as never) : { id: id === 'alias' ? 'acme' : id }
   await using server = serverWith({}, { load })
   server.get('/', () => currentTenant())
   server.get('/maybe', { tenant: 'optional' }, () => 'none')
-  for (const id of ['a:b', '../b', 'a/b', '.', 'a.', '@a', 'a b', 'a#b', 'x'.repeat(65), 'gone']) {
+  for (const id of ['a:b', '../b', 'a/b', '.', 'a.', '@a', 'a b', 'a#b', 'x'.repeat(65), 'gone', 'no-row']) {
     for (const path of ['/', '/maybe']) {
       const res = await server.inject.get(path, as(id))
       expect([id, res.statusCode(), res.text()]).toEqual([
@@ -69,6 +70,7 @@ test('an id with separators, an unknown tenant, and one that load calls otherwis
     }
   }
   expect((await server.inject.get('/', as('alias'))).statusCode()).toBe(500)
+  expect(JSON.stringify(server.log)).toContain('has returned a tenant with the id \\"acme\\" for \\"alias\\"')
   expect((await server.inject.get('/', as('acme.example'))).body()).toEqual({ id: 'acme.example' })
   expect(() => withTenant({ id: 'a/b' }, () => 1)).toThrow('the id of a tenant has to be')
 })
@@ -227,6 +229,8 @@ test('two tenants never share an object: keys, prefixes, copies, addresses', asy
   // A key that a client chooses on an application-wide route.
   for (const key of ['_tenants/a/x/1', '_TENANTS/a/x/1', '_tenant\u017f/a/x/1', '_tenants'])
     await expect(storage.getObject(key)).rejects.toThrow('not begin with "_tenants/"')
+  for (const prefix of ['_tenants/a/', '_TENANTS/', '_tenants'])
+    expect(() => storage.list(prefix)).toThrow('not begin with "_tenants/"')
   await expect(storage.copy('x/1', '_tenants/a/x/1')).rejects.toThrow('not begin with')
   await expect(of('a', () => storage.putObject('k'.repeat(1020), 'too long'))).rejects.toThrow('at most 1024 bytes')
 })
@@ -499,7 +503,7 @@ test('a message with a forged tenant is not handled as application-wide', async 
   }
   const failed = await attempt({ ...one, tenant: meta.tenant, run: () => void runs++ }, () => 'passed', String)
   expect([runs, failed]).toEqual([0, expect.stringContaining('the id of a tenant has to be')])
-  // One that is no text, or a long one, neither enters keys and log lines nor is application-wide.
+  // Other values than text, and long ones, enter neither keys nor log lines.
   expect([{ toString: 1 }, 7, ''].map((given) => metaOf({ tenant: given }).tenant)).toEqual(['', '', ''])
   expect(metaOf({ tenant: 'x'.repeat(1_000_000) }).tenant).toHaveLength(65)
 })
