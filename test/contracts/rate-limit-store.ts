@@ -60,6 +60,21 @@ export function testRateLimitStore(make: Make<RateLimitStore>, options: Contract
     for (const key of own) assert.equal((await store.hit(key, minute)).count, 3, key)
   })
 
+  contract('a request that is taken back does not count; a window without one does not allow more', async (store) => {
+    if (store.takeBack === undefined) return
+    const [key, none] = [uniqueName('taken back'), uniqueName('not counted')]
+    await store.hit(key, minute)
+    await store.hit(key, minute)
+    await store.takeBack(key)
+    assert.equal((await store.hit(key, minute)).count, 2)
+    for (let i = 0; i < 4; i++) await store.takeBack(key)
+    assert.equal((await store.hit(key, minute)).count, 1)
+    await store.takeBack(none)
+    const { count, resetMs } = await store.hit(none, minute)
+    assert.equal(count, 1)
+    assert.ok(resetMs > 0 && resetMs < minute + 1, `resetMs is ${resetMs}`)
+  })
+
   contract('counts the key "health", by which a server asks whether the store works', async (store) => {
     const { count, resetMs } = await store.hit('health', 1_000)
     assert.ok(Number.isInteger(count) && count >= 1, `count is ${count}`)

@@ -14,7 +14,7 @@ export interface RateLimitStore {
    */
   hit(key: string, windowMs: number): Hit | Promise<Hit>
   /**
-   * Takes back one request of the current window of a key, if there is one. Without it, requests of several tenants from one address share a limit:
+   * Takes back one request of the current window of a key, if there is one: never below zero. Without it, requests of several tenants from one address share a limit:
    * they are first counted by the address, and then by their tenant.
    */
   takeBack?(key: string): void | Promise<void>
