@@ -35,6 +35,8 @@ export const catalog = {
   session: plugins.session,
   // After the rate limit: guesses are counted before they are checked.
   auth: plugins.auth,
+  // After all that can say who calls, and before all whose names it separates.
+  tenant: plugins.tenant,
   locks: plugins.locks,
   storage: plugins.storage,
   mailer: plugins.mailer,
@@ -81,7 +83,7 @@ const dispensable: readonly CatalogKey[] = ['cache', 'compression', 'log']
 const documenting: readonly CatalogKey[] = ['openapi']
 
 /** Plugins whose route options decide who may enter: a route that has one needs the plugin, also where it was turned off. */
-const guarding: readonly CatalogKey[] = ['auth', 'webhooks']
+const guarding: readonly CatalogKey[] = ['auth', 'tenant', 'webhooks']
 
 /** Returns how serious it is that the plugin which reads a route option is in the catalog, but not registered. */
 function absentPlugin(option: string, turnedOff: ReadonlySet<string>): AbsentPlugin | undefined {

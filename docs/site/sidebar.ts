@@ -142,6 +142,7 @@ export const sidebar: readonly Section[] = [
     kind: 'Reference',
     pages: plugins({
       auth: 'Authentication, hash passwords',
+      tenant: 'Multi-tenancy',
       policy: 'Permissions, roles',
       csrf: 'Prevent CSRF',
       cors: 'Cross-origin requests',

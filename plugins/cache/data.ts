@@ -3,6 +3,7 @@ import { option, type SettingsOf } from '../shared/options/index.ts'
 import { ServiceDown } from '../shared/stores/breaker.ts'
 import { changedByJson, jsonText } from '../shared/values/json-text.ts'
 import { LruMap } from '../shared/values/lru.ts'
+import { nameInTenant } from '../shared/values/tenants.ts'
 import { Call, Running } from '../shared/work/running.ts'
 import type { Entry } from './entry.ts'
 import { Flights } from './flights.ts'
@@ -64,10 +65,10 @@ interface Wish extends SettingsOf<typeof dataOptions> {
   compute(work: { readonly signal: AbortSignal }): unknown
 }
 
-const idOf = (key: string) => `data:${key.replace(/[%#]/g, encodeURIComponent)}#`
+const idOf = (key: string) => `data:${key.replace(/[%#]/g, encodeURIComponent)}#${nameInTenant('')}`
 
 /** The tag of one key. No one writes such a tag by mistake. */
-export const tagOfKey = (key: string): string => `\0${key}`
+export const tagOfKey = (key: string): string => `\0${nameInTenant(key)}`
 
 const isFresh = ({ freshUntil = 0 }: Entry) => clock.now() < freshUntil
 

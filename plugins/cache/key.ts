@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Request } from '../../kernel/index.ts'
 import { safely } from '../shared/values/safely.ts'
+import { nameInTenant } from '../shared/values/tenants.ts'
 import type { RouteSettings } from './options.ts'
 
 /** The longest query that a key contains unhashed, in characters. */
@@ -106,7 +107,7 @@ export function keyMaker(route: RouteSettings, method: string): (req: Request) =
       const query = canonicalQuery(url.slice(mark + 1))
       if (query !== '') key += query.length > longestQuery ? `?~${hash(query)}` : `?${query}`
     }
-    key += `#${req.protocol}://${host === undefined ? '' : host.toLowerCase()}`
+    key += `#${nameInTenant(`${req.protocol}://${host === undefined ? '' : host.toLowerCase()}`)}`
     for (const name of route.headers) {
       const value = req.raw.header(name)
       key += value === undefined ? `&-${name}` : `&${name}=${encode(value)}`

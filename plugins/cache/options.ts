@@ -50,7 +50,7 @@ export interface CacheInclude {
   headers?: readonly string[]
   /** `true`: the parsed body is part of the key. Otherwise, requests with a body bypass the cache. */
   body?: true
-  /** Returns a further part of the key, such as the tenant of the request. */
+  /** Returns a further part of the key, such as the language of the caller. */
   key?(req: Request): string
 }
 

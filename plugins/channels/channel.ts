@@ -4,6 +4,7 @@ import { type Check, isSchema, type Mode, passed, usableCheckOf } from '../share
 import type { InputOf } from '../shared/schema/from-schema.ts'
 import { defined } from '../shared/values/json.ts'
 import { jsonText } from '../shared/values/json-text.ts'
+import { nameInTenant } from '../shared/values/tenants.ts'
 import { Mounts } from '../shared/work/mounts.ts'
 import { whenCommitted } from '../shared/work/transactions.ts'
 import type { Keeping, Recipient } from './buses/contract.ts'
@@ -153,7 +154,8 @@ export class Channel<Name extends string = string, Payload = unknown> {
     const { to, except } = publishOptions.parse((options ?? {}) as never, 'publish')
     this.#mustKnow(to, 'publish.to')
     const body = await this.bodyOf(payload, 'exact', (why) => ChannelPayloadError(name, why))
-    const send = () => this.#send(name, { body, kind: 'message', ...defined({ to, except }) }, of)
+    const key = nameInTenant(name)
+    const send = () => this.#send({ name, key }, { body, kind: 'message', ...defined({ to, except }) }, of)
     return { id: await whenCommitted(`the message to the channel "${name}"`, send, '') }
   }
 
@@ -174,7 +176,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
     if (who === undefined) throw OptionError('remove', who, '{ user } or { client }, a string each')
     const to = recipient.parse(who as never, 'remove')
     this.#mustKnow(to, 'remove')
-    await this.#send(name, { body: '', kind: 'remove', to }, of)
+    await this.#send({ name, key: nameInTenant(name) }, { body: '', kind: 'remove', to }, of)
   }
 
   #mustKnow(to: Recipient | undefined, what: string): void {
@@ -220,7 +222,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
         this.name,
         'it does not list its clients. Set the option presence, which decides what others see of a client',
       )
-    return (await this.#ask(name, 'asking who is in', (hub) => hub.presentIn(name), of)).flat()
+    return (await this.#ask(name, 'asking who is in', (hub) => hub.presentIn(name, nameInTenant(name)), of)).flat()
   }
 
   #addressed(given: readonly unknown[], what: string): [name: string, ...rest: unknown[]] {
@@ -248,8 +250,12 @@ export class Channel<Name extends string = string, Payload = unknown> {
     return usableCheckOf(this.schema, mode, (why) => ChannelSchemaError(this.name, why))
   }
 
-  async #send(name: string, entry: Parameters<Hub['send']>[1], of: Hubs | undefined): Promise<string> {
-    const [first] = await this.#ask(name, 'publishing to', (hub) => hub.send(name, entry, this.keeping), of)
+  async #send(
+    { name, key }: { readonly name: string; readonly key: string },
+    entry: Parameters<Hub['send']>[1],
+    of: Hubs | undefined,
+  ): Promise<string> {
+    const [first] = await this.#ask(name, 'publishing to', (hub) => hub.send(name, entry, this.keeping, key), of)
     return first!
   }
 

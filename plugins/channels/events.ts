@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { BadRequestError, type Request, type Response } from '../../kernel/index.ts'
 import { connectionsOf } from '../shared/http/connections.ts'
 import { EventStream } from '../shared/http/event-stream.ts'
+import { currentTenant } from '../shared/values/tenants.ts'
 import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import { TooManyChannelsError } from './errors.ts'
 import type { Frame } from './frames.ts'
@@ -85,6 +86,7 @@ function lastSeen(header: string | undefined, channels: number): readonly (strin
 /** One stream of events. */
 class EventClient implements JoinedClient {
   readonly client: ChannelClient
+  readonly tenant = currentTenant()
   readonly members = new Map<string, Member>()
   readonly stream: EventStream
   /**

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { clock, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import { safely } from '../shared/values/safely.ts'
+import { inTenant, nameInTenant } from '../shared/values/tenants.ts'
 import {
   type Bus,
   type BusEvents,
@@ -158,16 +159,17 @@ export class Hub {
 
   // — requests of the server's code —
 
-  async send(name: string, entry: Omit<Entry, 'id'>, keeping: Keeping): Promise<string> {
+  /** `key` is the name of the channel as its tenant has it. */
+  async send(name: string, entry: Omit<Entry, 'id'>, keeping: Keeping, key = name): Promise<string> {
     this.counts.published++
     return publishTrace.run(
       () => ({ server: this.server, channel: name, kind: entry.kind, body: entry.body }),
-      () => this.#reach(name, () => this.#bus.publish(name, entry, keeping)),
+      () => this.#reach(name, () => this.#bus.publish(key, entry, keeping)),
     )
   }
 
-  async presentIn(name: string): Promise<readonly PresentClient[]> {
-    return (await this.#reach(name, () => this.#bus.present(name))).map(shown)
+  async presentIn(name: string, key: string): Promise<readonly PresentClient[]> {
+    return (await this.#reach(name, () => this.#bus.present(key))).map(shown)
   }
 
   async joinSocket(channel: DeclaredChannel, name: string, socket: JoinableSocket): Promise<Membership> {
@@ -202,6 +204,7 @@ export class Hub {
     const member: Member = {
       joined,
       name,
+      key: nameInTenant(name, joined.tenant),
       channel,
       params,
       user: undefined,
@@ -223,7 +226,7 @@ export class Hub {
   }
 
   async #admit(member: Member, { after, ref }: JoinRequest): Promise<boolean> {
-    const { joined, name, author } = member
+    const { joined, name, key, author } = member
     const asked = clock.monotonic()
     if (!(await this.#mayJoin(member))) this.#refuse(name)
     Object.assign(member, { user: this.#userOf(member) })
@@ -234,7 +237,7 @@ export class Hub {
     // A removal while `join` was deciding did not reach this client, which was not in the room: the decision may rest on outdated data.
     if (room.removedAt >= asked && !(await this.#mayJoin(member))) this.#refuse(name)
     const replay: Replay =
-      after === undefined ? emptyReplay(room.last) : await this.#reach(name, () => this.#bus.after(name, after))
+      after === undefined ? emptyReplay(room.last) : await this.#reach(name, () => this.#bus.after(key, after))
     const present = own === undefined ? undefined : await this.#reach(name, () => this.#rooms.presentIn(room))
     const { state: isStated } = member.channel.rules
     const isNew = after === undefined || !replay.isComplete
@@ -275,7 +278,8 @@ export class Hub {
   /** What a function among the options says to clients; refuses the client if it fails. */
   async #said({ joined, channel, name, params }: Member, option: 'presence' | 'state'): Promise<unknown> {
     const data: unknown = await this.#rules.call(name, option, async (call) => {
-      const given = await channel.rules[option]!(joined.client as ChannelClient<never>, params, call)
+      const ask = () => channel.rules[option]!(joined.client as ChannelClient<never>, params, call)
+      const given = await inTenant(joined.tenant, ask)
       return JSON.parse(jsonText(given ?? null, (why) => ChannelPayloadError(name, why)))
     })
     return data === undefined ? this.#refuse(name) : data
@@ -294,7 +298,9 @@ export class Hub {
 
   #mayJoin({ channel, joined, params, name }: Member): Promise<boolean> {
     const client = joined.client as ChannelClient<never>
-    const allowed = this.#rules.allow(name, 'join', (call) => channel.rules.join(client, params, call))
+    const allowed = this.#rules.allow(name, 'join', (call) =>
+      inTenant(joined.tenant, () => channel.rules.join(client, params, call)),
+    )
     return allowed.catch((refusal: unknown) => {
       this.counts.refused++
       throw refusal
@@ -320,20 +326,22 @@ export class Hub {
   async publishOf(joined: JoinedClient, name: string, payload: unknown): Promise<string> {
     const member = joined.members.get(name)
     if (member === undefined || member.waiting !== undefined) throw NotJoinedError(name)
-    const { channel, params } = member
+    const { channel, params, key } = member
     const { publish } = channel.rules
     const body = publish === undefined ? undefined : await channel.bodyOf(payload, 'body', InvalidPayloadError)
     const client = joined.client as ChannelClient<never>
     const mayPublish =
       body !== undefined &&
-      (await this.#rules.allow(name, 'publish', (call) => publish!(client, params, JSON.parse(body), call)))
+      (await this.#rules.allow(name, 'publish', (call) =>
+        inTenant(joined.tenant, () => publish!(client, params, JSON.parse(body), call)),
+      ))
     if (!mayPublish) {
       this.counts.refused++
       throw ChannelPublishRefusedError(name, publish !== undefined)
     }
     // The client was removed while `publish` was deciding.
     if (!this.#isIn(member)) throw NotJoinedError(name)
-    return this.send(name, { body, kind: 'message', author: member.author! }, channel.keeping)
+    return this.send(name, { body, kind: 'message', author: member.author! }, channel.keeping, key)
   }
 
   /** Whether a member has not left. */
@@ -350,7 +358,7 @@ export class Hub {
 
   #tellLeft({ joined, channel, name, params }: Member): void {
     const told = this.#rules.call(name, 'onLeave', async (call) => {
-      await channel.rules.onLeave!(joined.client as ChannelClient<never>, params, call)
+      await inTenant(joined.tenant, () => channel.rules.onLeave!(joined.client as ChannelClient<never>, params, call))
     })
     this.#telling.add(told)
     void told.then(() => this.#telling.delete(told))

@@ -1,4 +1,5 @@
 import { clock } from '../../kernel/index.ts'
+import type { Tenant } from '../shared/values/tenants.ts'
 import { type Entry, type Present, placeBefore, placeOf, type Replay } from './buses/contract.ts'
 import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import { type Frame, messageFrame, noticeFrame, shown } from './frames.ts'
@@ -6,6 +7,8 @@ import { type Frame, messageFrame, noticeFrame, shown } from './frames.ts'
 /** One client with the channels that it is in. */
 export interface JoinedClient {
   readonly client: ChannelClient
+  /** Whose channels it joins: that of the request that has opened its connection. */
+  readonly tenant?: Tenant | undefined
   /** By the name of the channel; includes a member for which `join` is still deciding. */
   readonly members: Map<string, Member>
   /** Whether it can be in channels: until it has left, and its last message is handled. */
@@ -19,6 +22,8 @@ export interface JoinedClient {
 export interface Member {
   readonly joined: JoinedClient
   readonly name: string
+  /** The name on the bus: that of its tenant. */
+  readonly key: string
   readonly channel: DeclaredChannel
   readonly params: Readonly<Record<string, string>>
   /** The user at the time of the join. */
@@ -47,6 +52,7 @@ export interface RoomEvents {
 /** All clients of this instance in one channel, and the place in its messages that they have reached. */
 export class Room {
   readonly name: string
+  readonly key: string
   readonly members = new Set<Member>()
   /** The last message that was passed on. */
   last = ''
@@ -64,8 +70,9 @@ export class Room {
   readonly #noticed = new Set<[id: string, present: Present | undefined][]>()
   readonly #around: RoomEvents
 
-  constructor(name: string, around: RoomEvents) {
+  constructor({ name, key }: Pick<Member, 'name' | 'key'>, around: RoomEvents) {
     this.name = name
+    this.key = key
     this.#around = around
   }
 

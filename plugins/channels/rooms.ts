@@ -43,10 +43,9 @@ export class Rooms implements BusEvents {
 
   /** Lets a member in as waiting: messages that arrive are kept for it until it is admitted. */
   async enter(member: Member): Promise<Room> {
-    const { name } = member
-    const room = madeIn(this.#rooms, name, () => {
+    const room = madeIn(this.#rooms, member.key, () => {
       this.#counts.channels++
-      return new Room(name, { ...this.#around, catchUp: (one) => void this.#catchUp(one) })
+      return new Room(member, { ...this.#around, catchUp: (one) => void this.#catchUp(one) })
     })
     room.members.add(member)
     this.#counts.members++
@@ -56,9 +55,9 @@ export class Rooms implements BusEvents {
   }
 
   async #open(room: Room): Promise<void> {
-    await this.#bus.subscribe(room.name)
+    await this.#bus.subscribe(room.key)
     // After `subscribe`: messages that are published between the two calls are held.
-    const { last, removedMs } = await this.#bus.after(room.name)
+    const { last, removedMs } = await this.#bus.after(room.key)
     room.removedAt = clock.monotonic() - removedMs
     room.release(last)
     // The connection was lost after the history had been read.
@@ -66,45 +65,45 @@ export class Rooms implements BusEvents {
   }
 
   leave(member: Member): void {
-    const { name } = member
-    const room = this.#rooms.get(name)
+    const { name, key } = member
+    const room = this.#rooms.get(key)
     if (room?.members.delete(member) !== true) return
     this.#counts.members--
     void this.#exit(member)
     if (room.members.size > 0) return
-    this.#rooms.delete(name)
+    this.#rooms.delete(key)
     this.#counts.channels--
-    this.#bus.unsubscribe(name).catch((error: unknown) => this.#failed(name, error))
+    this.#bus.unsubscribe(key).catch((error: unknown) => this.#failed(name, error))
   }
 
   // — presence —
 
   async presentIn(room: Room): Promise<readonly Present[]> {
-    if (!room.knowsPresent) await room.list(() => this.#bus.present(room.name))
+    if (!room.knowsPresent) await room.list(() => this.#bus.present(room.key))
     return room.present
   }
 
   async show(member: Member, present: Present): Promise<void> {
     member.isPresent = true
-    await this.#bus.enter(member.name, present).catch((error: unknown) => this.#failed(member.name, error))
+    await this.#bus.enter(member.key, present).catch((error: unknown) => this.#failed(member.name, error))
   }
 
   async #exit(member: Member): Promise<void> {
     if (!member.isPresent) return
     member.isPresent = false
     await this.#bus
-      .exit(member.name, member.joined.client.id)
+      .exit(member.key, member.joined.client.id)
       .catch((error: unknown) => this.#failed(member.name, error))
   }
 
   // — events of the bus —
 
-  entry(name: string, entry: Entry): void {
-    this.#rooms.get(name)?.entry(entry)
+  entry(key: string, entry: Entry): void {
+    this.#rooms.get(key)?.entry(entry)
   }
 
-  present(name: string, id: string, present: Present | undefined): void {
-    this.#rooms.get(name)?.noticed(id, present)
+  present(key: string, id: string, present: Present | undefined): void {
+    this.#rooms.get(key)?.noticed(id, present)
   }
 
   resumed(): void {
@@ -138,8 +137,8 @@ export class Rooms implements BusEvents {
   }
 
   async #readMissed(room: Room): Promise<void> {
-    const replay = await this.#bus.after(room.name, room.last, 'own')
-    if (room.knowsPresent) await room.list(() => this.#bus.present(room.name))
+    const replay = await this.#bus.after(room.key, room.last, 'own')
+    if (room.knowsPresent) await room.list(() => this.#bus.present(room.key))
     if (!this.#isUsed(room)) return
     if (!replay.isComplete) {
       this.#counts.gaps++
@@ -154,7 +153,7 @@ export class Rooms implements BusEvents {
   }
 
   #isUsed(room: Room): boolean {
-    return this.#rooms.get(room.name) === room && !this.#isClosed
+    return this.#rooms.get(room.key) === room && !this.#isClosed
   }
 
   #failed(name: string, error: unknown): void {

@@ -1,4 +1,5 @@
 import { madeIn } from '../shared/values/memoize.ts'
+import { type Tenant, tenantKeptBy } from '../shared/values/tenants.ts'
 import type { Socket } from '../websocket/index.ts'
 import { placeBefore } from './buses/contract.ts'
 import type { ChannelClient } from './declared.ts'
@@ -58,6 +59,10 @@ class SocketClient implements JoinedClient {
       ip: socket.ip,
       transport: 'websocket',
     }
+  }
+
+  get tenant(): Tenant | undefined {
+    return tenantKeptBy(this.#socket)
   }
 
   get isHere(): boolean {

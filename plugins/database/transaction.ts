@@ -1,3 +1,4 @@
+import { nameInTenant } from '../shared/values/tenants.ts'
 import type { OutboxMessage } from '../shared/work/outbox.ts'
 import { InboxError, type RunningTransaction, transactions } from '../shared/work/transactions.ts'
 import type { Connection } from './drivers/contract.ts'
@@ -177,9 +178,11 @@ export class Level implements RunningTransaction {
   once(id: string, work: () => unknown): Promise<boolean> {
     const { scope, host } = this.transaction
     const { inbox } = host
+    // Of the tenant for which it is done: one transaction may do work for several.
+    const place = nameInTenant(scope)
     if (inbox === undefined) throw InboxError(id, 'needs the option inbox: plugins: { database: { inbox: true } }')
     return this.nested(async () => {
-      const note = (connection: Connection, text: string) => connection.query(text, [scope, id])
+      const note = (connection: Connection, text: string) => connection.query(text, [place, id])
       const { rows } = await this.transaction.run(inbox.note, note)
       if (rows.length === 0) return false
       await work()

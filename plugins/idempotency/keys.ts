@@ -5,6 +5,7 @@ import { lockTtl } from '../shared/locks/contract.ts'
 import { type Held, LockKeeper } from '../shared/locks/keeper.ts'
 import { isObject } from '../shared/values/json.ts'
 import { safely } from '../shared/values/safely.ts'
+import { currentTenant } from '../shared/values/tenants.ts'
 import { outsideTransactions } from '../shared/work/transactions.ts'
 import type { IdempotencySettings, RouteSettings } from './options.ts'
 import { type IdempotencyRecord, keptOf, replay } from './record.ts'
@@ -125,8 +126,9 @@ export class IdempotencyKeys {
       const isKnown = Number.isFinite(caller) || (typeof caller === 'string' && caller !== '')
       if (!isKnown) throw errors.IdempotencyScopeError()
       const fingerprint = fingerprintOf(req)
+      const tenant = currentTenant()
       const claim: Claim = {
-        key: hash(this.#place, String(caller), key),
+        key: hash(this.#place, ...(tenant === undefined ? [] : [tenant.id]), String(caller), key),
         mine: JSON.stringify({ fingerprint, owner: randomUUID() } satisfies IdempotencyRecord),
         ...{ fingerprint, ttl, before: res.getHeaders() },
         ...{ isInTransaction: false, hasEnded: false, isAnswered: false },

@@ -24,7 +24,7 @@ const keysOfScopes = new WeakMap<object, IdempotencyKeys>()
  *
  * @example
  * const server = new Server({
- *   plugins: { database: { url: 'sqlite::memory:' }, idempotency: { store: 'database', scope: (req) => req.headers['x-tenant'] } },
+ *   plugins: { database: { url: 'sqlite::memory:' }, idempotency: { store: 'database' } },
  * })
  * server.post('/orders', { idempotency: { required: true }, transaction: true }, async (req, res) => {
  *   await req.database.query('insert into orders (book) values (?)', [7])

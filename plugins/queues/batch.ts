@@ -1,5 +1,7 @@
 import { clock, type Timer } from '../../kernel/index.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { type Deferred, deferred } from '../shared/values/promises.ts'
+import { currentTenant, inTenant, type Tenant } from '../shared/values/tenants.ts'
 
 /** What a handler receives along with the payload of its message. */
 export interface QueueMessage {
@@ -34,6 +36,7 @@ interface Collected {
   readonly entries: { readonly payload: unknown; readonly message: QueueMessage }[]
   readonly done: Deferred<unknown>
   readonly timer: Timer
+  readonly tenant: Tenant | undefined
 }
 
 /** Collects messages. */
@@ -50,34 +53,38 @@ export function collecting(
   waitFor: () => number,
   concurrency: number,
 ): Collector {
-  let open: Collected | undefined
+  /** By the id of the tenant: a call has messages of one. */
+  const open = new Map<string | undefined, Collected>()
   let calls = 0
   const ready: Collected[] = []
   const next = () => {
     while (calls < concurrency && ready.length > 0) {
       calls++
-      void callFor(handler, ready.shift()!).finally(() => {
+      const batch = ready.shift()!
+      void inTenant(batch.tenant, () => callFor(handler, batch)).finally(() => {
         calls--
         next()
       })
     }
   }
-  const flush = () => {
-    if (open === undefined) return
-    // It would flush a later batch, and keep the process alive until then.
-    clock.clear(open.timer)
-    ready.push(open)
-    open = undefined
+  const end = (batch: Collected) => {
+    // It would end a later batch, and keep the process alive until then.
+    clock.clear(batch.timer)
+    ready.push(batch)
+    open.delete(batch.tenant?.id)
     next()
   }
   const handle: QueueHandler<unknown> = (payload, message) => {
-    open ??= { entries: [], done: deferred<unknown>(), timer: clock.setTimeout(flush, waitFor()) }
-    const batch = open
+    const tenant = currentTenant()
+    const batch = madeIn(open, tenant?.id, (): Collected => {
+      const timer = clock.setTimeout(() => end(batch), waitFor())
+      return { entries: [], done: deferred<unknown>(), timer, tenant }
+    })
     batch.entries.push({ payload, message })
-    if (batch.entries.length === size) flush()
+    if (batch.entries.length === size) end(batch)
     return batch.done.promise
   }
-  return { handle, flush }
+  return { handle, flush: () => open.forEach(end) }
 }
 
 /** Calls the handler; resolves when it has ended, or when the attempt of each message has: what never ends must not keep its place. */

@@ -16,6 +16,7 @@ import { deprecation } from '../shared/failures/deprecation.ts'
 import { defined } from '../shared/values/json.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
 import { changedByJson, jsonText } from '../shared/values/json-text.ts'
+import { currentTenant, inTenant, nameInTenant } from '../shared/values/tenants.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import { outboxFor, whenCommitted } from '../shared/work/transactions.ts'
 import type { QueueBatchHandler, QueueHandler } from './batch.ts'
@@ -194,13 +195,18 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const text = this.#textOf(payload)
     await this.#self.check?.(JSON.parse(text))
     const { repeat: _, ...rest } = options as PublishOptions
-    repeats.begin(this.#self, when, async (tick) => {
-      // It may have begun before the configuration of its server was known.
-      const engine = engines.resolve<SubscribedQueue>(this.#self)
-      const settings = this.#settingsOf(engine, { ...rest, id: { value: tick, ttl: tickTtl } } as Options)
-      return this.#send(engines, engine, [JSON.parse(text)], [settings])
-    })
-    return { id: when.key }
+    // A tick comes from a timer, and a key of one tenant is not that of another.
+    const tenant = currentTenant()
+    const key = nameInTenant(when.key)
+    repeats.begin(this.#self, { ...when, key }, (tick) =>
+      inTenant(tenant, async () => {
+        // It may have begun before the configuration of its server was known.
+        const engine = engines.resolve<SubscribedQueue>(this.#self)
+        const settings = this.#settingsOf(engine, { ...rest, id: { value: tick, ttl: tickTtl } } as Options)
+        return this.#send(engines, engine, [JSON.parse(text)], [settings])
+      }),
+    )
+    return { id: key }
   }
 
   #textOf(payload: Payload): string {
@@ -216,6 +222,8 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     settings: readonly MessageSettings[],
   ): Promise<string[]> {
     const { name } = this
+    // Of the caller: after a commit, or in an outbox, another one may be current.
+    const tenant = currentTenant()?.id
     // Serialised before anything is awaited: the caller may change the payload afterwards.
     const texts = payloads.map((payload) => this.#textOf(payload))
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.
@@ -232,7 +240,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
         // Not async: the stack of a refusal would hold this function, and with it the texts, for as long as its error is kept.
         (event) => {
           const carrier = carrierOf(event?.carrier)
-          const metas = settings.map((one) => metaFor(one, version, carrier))
+          const metas = settings.map((one) => metaFor(one, version, carrier, tenant))
           const sent = store
             ? this.#store(store, { name, kind, texts, options, metas })
             : engines.ask(engine, name, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
@@ -375,7 +383,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
 
   /** Ends the repetition that this server has begun with `repeat` and this key; returns whether there was one. Those of other processes continue. */
   async stopRepeat(key: string): Promise<boolean> {
-    return this.#queues.repeats.end(this.#self, key)
+    return this.#queues.repeats.end(this.#self, nameInTenant(key))
   }
 
   /** Returns the number of messages by state. The numbers of SQS are approximate. */
@@ -415,8 +423,14 @@ function checkName(name: string, kind: string | undefined): void {
 const hasId = ({ meta }: MessageSettings) => meta?.id !== undefined
 
 /** What is stored with a message; nothing for most of them. */
-function metaFor({ meta, expireIn }: MessageSettings, version: number, carrier: Carrier | undefined): Meta | undefined {
-  if (meta === undefined && expireIn === undefined && version === 1 && carrier === undefined) return undefined
+function metaFor(
+  { meta, expireIn }: MessageSettings,
+  version: number,
+  carrier: Carrier | undefined,
+  tenant: string | undefined,
+): Meta | undefined {
+  const isPlain = meta === undefined && expireIn === undefined && version === 1
+  if (isPlain && carrier === undefined && tenant === undefined) return undefined
   const expires = expireIn === undefined ? undefined : clock.now() + expireIn
-  return defined({ ...meta, ...carrier, expires, version: version === 1 ? undefined : version })
+  return defined({ ...meta, ...carrier, tenant, expires, version: version === 1 ? undefined : version })
 }

@@ -71,7 +71,7 @@ const asError = (thrown: unknown) =>
   thrown instanceof Error ? thrown : new Error(messageOf(thrown), { cause: thrown })
 const delivered: Outcome = { ok: true }
 const noMeta: Readonly<Meta> = {}
-const hopeless: readonly unknown[] = ['QueuePayloadError', 'QueueExpiredError']
+const hopeless: readonly unknown[] = ['QueuePayloadError', 'QueueExpiredError', 'TenantIdError']
 /** Whether no further attempt can succeed. */
 const isHopeless = (error: Error) => hopeless.includes((error as { code?: unknown }).code)
 
@@ -231,6 +231,7 @@ export class Subscription {
         server: this.#engines.server,
         transaction: this.#options.transaction,
         scope: `queue:${name}`,
+        tenant: meta.tenant,
       },
       () => {
         message.end()

@@ -10,6 +10,7 @@ import {
 } from '../../kernel/index.ts'
 import { networkOf } from '../shared/http/network.ts'
 import { identityOf, subjectOf } from '../shared/http/subject.ts'
+import { currentTenant, nameInTenant } from '../shared/values/tenants.ts'
 import type { RateLimitAmount, RateLimitWindow, Rule } from './options.ts'
 import type { Hit, Limits, StoreWindow, Taken } from './stores/contract.ts'
 
@@ -253,7 +254,12 @@ function subjectKeyOf({ key }: Rule, name: string): KeyOf {
     if (identity !== undefined) return ownKey(identity)
     throw RateLimitFunctionError(name, 'the caller has neither "id" nor "sub". Set rateLimit.subject.key')
   })
-  return (req) => (subjectOf(req) === undefined ? undefined : keyOf(req))
+  return (req) => {
+    if (subjectOf(req) === undefined) return undefined
+    const [key, tenant] = [keyOf(req), currentTenant()]
+    if (tenant === undefined) return key
+    return key instanceof Promise ? key.then((settled) => nameInTenant(settled!, tenant)) : nameInTenant(key!, tenant)
+  }
 }
 
 /** Marks a key of the application, so that it never equals an address, and shortens it, since clients may choose parts of it. */

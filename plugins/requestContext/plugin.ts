@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { definePlugin, type Request } from '../../kernel/index.ts'
+import { bodyWithin } from '../shared/http/body-within.ts'
 import { option } from '../shared/options/index.ts'
 import { type ContextValues, contextClass, type RequestContext } from './context.ts'
 
@@ -58,33 +59,9 @@ export const requestContext = definePlugin({
       return storage.run(context, next)
     })
 
-    // Streamed bodies are produced after the chain has ended.
     ctx.onSend(function requestContextOnSend(req, res) {
       const context = (req as Holder)[slot]
-      if (context === undefined || !isPlainIterable(res.payload)) return
-      // If the iterable is sent as JSON, this has serialised it.
-      const body = res.encode()
-      if (isPlainIterable(body)) res.replaceBody(iterateWithin(context, body))
+      if (context !== undefined) bodyWithin(res, (work) => storage.run(context, work))
     })
   },
 })
-
-/** Whether a body is a generator or another plain iterable, as opposed to a stream, which is read in its own way. */
-function isPlainIterable(body: unknown): body is AsyncIterable<Uint8Array | string> {
-  if (typeof body !== 'object' || body === null || body instanceof ReadableStream) return false
-  return Symbol.asyncIterator in body && !('pipe' in body)
-}
-
-/** The same pieces, each produced within the context: a generator would run in the context of its reader. */
-function iterateWithin<Piece>(context: RequestContext, body: AsyncIterable<Piece>): AsyncIterable<Piece> {
-  return {
-    [Symbol.asyncIterator]() {
-      const source = storage.run(context, () => body[Symbol.asyncIterator]())
-      return {
-        next: () => storage.run(context, () => source.next()),
-        return: (value?: unknown) =>
-          storage.run(context, () => source.return?.(value) ?? Promise.resolve({ done: true, value: undefined })),
-      }
-    },
-  }
-}

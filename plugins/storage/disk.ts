@@ -2,9 +2,10 @@ import type { Readable } from 'node:stream'
 import { isFrameworkError, OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { dispositionOf } from '../shared/http/sent-file.ts'
 import { option } from '../shared/options/index.ts'
+import { objectPrefix, objectRoot, reachesTenants } from '../shared/values/tenants.ts'
 import { bodyOf, checkContentType, contentTypeOf, type StorageData } from './data.ts'
 import { missing, StorageUrlError } from './errors.ts'
-import { checkKey, checkPrefix, nameOf } from './key.ts'
+import { checkPrefix, checkReach, nameOf, providerKey } from './key.ts'
 import type { StorageEntry, StorageMetadata, StorageProvider } from './providers/contract.ts'
 import { bytesOf } from './providers/memory.ts'
 import { type StorageSink, type StorageSinkOptions, sinkInto } from './sink.ts'
@@ -90,13 +91,13 @@ export class StorageDisk {
   #do<Value>(
     operation: StorageTrace['operation'],
     key: string,
-    work: () => Promise<Value>,
+    work: (key: string) => Promise<Value>,
     to?: string,
   ): Promise<Value> {
-    checkKey(key)
+    const full = providerKey(key)
     return storageTrace.run(
       () => ({ server: this.server, disk: this.name, operation, key, ...(to !== undefined && { to }) }),
-      () => about(key, work()),
+      () => about(key, work(full)),
     )
   }
 
@@ -114,7 +115,7 @@ export class StorageDisk {
   async putObject(key: string, data: StorageData, contentType?: string): Promise<void> {
     const body = await bodyOf(data)
     try {
-      await this.#do('put', key, () => this.#provider.put(key, body, contentTypeOf(key, data, contentType)))
+      await this.#do('put', key, (full) => this.#provider.put(full, body, contentTypeOf(key, data, contentType)))
     } finally {
       // A failed call reads no further, and the producer of the stream must learn of it.
       if (!(body instanceof Uint8Array)) body.destroy()
@@ -134,28 +135,28 @@ export class StorageDisk {
   async getObject(key: string, mode: StorageMode = 'raw'): Promise<StorageContents[StorageMode]> {
     if (!['raw', 'text', 'stream'].includes(mode)) throw OptionError('mode', quoted(mode), '"raw", "text" or "stream"')
     if (mode !== 'stream' && this.#provider.readWhole !== undefined) {
-      const bytes = await this.#do('read', key, () => this.#provider.readWhole!(key))
+      const bytes = await this.#do('read', key, (full) => this.#provider.readWhole!(full))
       if (bytes === undefined) throw missing(key)
       return inMode(bytes, mode)
     }
-    const stream = await this.#do('read', key, () => this.#provider.read(key))
+    const stream = await this.#do('read', key, (full) => this.#provider.read(full))
     if (stream === undefined) throw missing(key)
     return mode === 'stream' ? stream : inMode(await bytesOf(stream), mode)
   }
 
   /** Removes an object; a missing one is not an error. */
   async deleteObject(key: string): Promise<void> {
-    await this.#do('remove', key, () => this.#provider.remove(key))
+    await this.#do('remove', key, (full) => this.#provider.remove(full))
   }
 
   /** Whether there is an object with this key. */
   async exists(key: string): Promise<boolean> {
-    return (await this.#do('head', key, () => this.#provider.head(key))) !== undefined
+    return (await this.#do('head', key, (full) => this.#provider.head(full))) !== undefined
   }
 
   /** Returns the size, time and media type of an object, without its content. @throws (as a rejection) FileNotFoundError. */
   async metadata(key: string): Promise<StorageMetadata> {
-    const metadata = await this.#do('head', key, () => this.#provider.head(key))
+    const metadata = await this.#do('head', key, (full) => this.#provider.head(full))
     if (metadata === undefined) throw missing(key)
     return metadata
   }
@@ -170,28 +171,27 @@ export class StorageDisk {
    */
   list(prefix = ''): AsyncIterable<StorageEntry> {
     checkPrefix(prefix)
-    return this.#provider.list(prefix)
+    checkReach(prefix)
+    return withoutTenants(this.#provider.list(`${objectPrefix()}${prefix}`))
   }
 
   /** Copies an object with its content type. @throws (as a rejection) FileNotFoundError. */
   async copy(from: string, to: string): Promise<void> {
-    checkKey(from)
-    checkKey(to)
+    const target = providerKey(to)
     if (from === to) return void (await this.metadata(from))
-    if (!(await this.#do('copy', from, () => this.#provider.copy(from, to), to))) throw missing(from)
+    if (!(await this.#do('copy', from, (full) => this.#provider.copy(full, target), to))) throw missing(from)
   }
 
   /** Changes the key of an object. @throws (as a rejection) FileNotFoundError. */
   async move(from: string, to: string): Promise<void> {
-    checkKey(from)
-    checkKey(to)
+    const target = providerKey(to)
     if (from === to) return void (await this.metadata(from))
     if (this.#provider.move !== undefined) {
-      if (!(await this.#do('move', from, () => this.#provider.move!(from, to), to))) throw missing(from)
+      if (!(await this.#do('move', from, (full) => this.#provider.move!(full, target), to))) throw missing(from)
       return
     }
     await this.copy(from, to)
-    await this.#do('remove', from, () => this.#provider.remove(from))
+    await this.#do('remove', from, (full) => this.#provider.remove(full))
   }
 
   /**
@@ -204,12 +204,12 @@ export class StorageDisk {
    * const url = await storage.getDownloadUrl('c8df3683.pdf', { filename: 'Invoice 7.pdf', expirySeconds: 60 })
    */
   async getDownloadUrl(key: string, options: number | DownloadUrlOptions = {}): Promise<string> {
-    checkKey(key)
+    const full = providerKey(key)
     const given = typeof options === 'object' ? options : { expirySeconds: options }
     const { expirySeconds, filename, disposition, contentType } = downloadUrlOptions.parse(given, 'getDownloadUrl')
     if (this.#provider.downloadUrl === undefined) throw this.#noUrl('getDownloadUrl')
     const isNamed = filename !== undefined || disposition !== undefined
-    return this.#provider.downloadUrl(key, expirySeconds, {
+    return this.#provider.downloadUrl(full, expirySeconds, {
       contentDisposition: isNamed ? dispositionOf(filename ?? nameOf(key), disposition) : undefined,
       contentType: contentType === undefined ? undefined : checkContentType(contentType),
     })
@@ -220,18 +220,18 @@ export class StorageDisk {
    * Azure does not sign the content type, so there the sender can always choose it.
    */
   async getUploadUrl(key: string, expirySeconds = 3600, contentType?: string): Promise<string> {
-    checkKey(key)
+    const full = providerKey(key)
     expiry.parse(expirySeconds, 'expirySeconds')
     const type = contentType === undefined ? undefined : checkContentType(contentType)
     if (this.#provider.uploadUrl === undefined) throw this.#noUrl('getUploadUrl')
-    return this.#provider.uploadUrl(key, expirySeconds, type)
+    return this.#provider.uploadUrl(full, expirySeconds, type)
   }
 
   /** Returns the public address of an object; whether the object is public depends on the settings at the provider. */
   async getPublicUrl(key: string): Promise<string> {
-    checkKey(key)
+    const full = providerKey(key)
     if (this.#provider.publicUrl === undefined) throw this.#noUrl('getPublicUrl')
-    return this.#provider.publicUrl(key)
+    return this.#provider.publicUrl(full)
   }
 
   /**
@@ -254,6 +254,18 @@ export class StorageDisk {
   /** Resolves if the provider works, for health checks. */
   async health(): Promise<void> {
     await this.#provider.ping?.()
+  }
+}
+
+/** The entries with the keys that their tenant knows; application-wide work does not see those of tenants. */
+function withoutTenants(entries: AsyncIterable<StorageEntry>): AsyncIterable<StorageEntry> {
+  const { length } = objectPrefix()
+  if (length === 0 && !reachesTenants(objectRoot)) return entries
+  return {
+    async *[Symbol.asyncIterator]() {
+      for await (const entry of entries)
+        if (length > 0 || !entry.key.startsWith(objectRoot)) yield { ...entry, key: entry.key.slice(length) }
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import { encodeExactly } from '../shared/http/sent-file.ts'
+import { objectPrefix, reachesTenants } from '../shared/values/tenants.ts'
 import { StorageKeyError } from './errors.ts'
 
 /** The limit of S3 for a key. */
@@ -16,6 +17,20 @@ export function keyError(key: unknown, why: string, cause?: unknown): Error {
 export function checkKey(key: unknown): asserts key is string {
   const why = whyUnusable(key)
   if (why !== undefined) throw keyError(key, why)
+}
+
+/** Application-wide work does not reach the objects of tenants, also on a disk that does not distinguish upper and lower case. */
+export function checkReach(key: string): void {
+  if (reachesTenants(key)) throw keyError(key, 'not begin with "_tenants/": use withTenant({ id }, …)')
+}
+
+/** The key of the running tenant's object as the provider has it. */
+export function providerKey(key: unknown): string {
+  checkKey(key)
+  checkReach(key)
+  const full = `${objectPrefix()}${key}`
+  if (full !== key) checkKey(full)
+  return full
 }
 
 /** A prefix is the beginning of a key; it may end anywhere, and be empty. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mediaTypeOfFile } from '../shared/http/media-types.ts'
 import { option } from '../shared/options/index.ts'
 import { safely } from '../shared/values/safely.ts'
+import { inTenant, keepTenant, tenantKeptBy } from '../shared/values/tenants.ts'
 import type { UploadSink, UploadSource } from '../upload/index.ts'
 import { checkContentType } from './data.ts'
 import { checkKey, checkPrefix } from './key.ts'
@@ -50,9 +51,12 @@ export function sinkInto(disk: SinkDisk, options: StorageSinkOptions): StorageSi
       checkKey(key)
       const contentType = safely(() => checkContentType(file.mimeType)) ?? mediaTypeOfFile(key)
       await disk.putObject(key, file.stream, contentType)
-      return { key, provider: disk.name, contentType }
+      const stored = { key, provider: disk.name, contentType }
+      keepTenant(stored)
+      return stored
     },
-    discard: ({ key }) => disk.deleteObject(key),
+    // After the request, whose tenant is no longer the current one.
+    discard: (stored) => inTenant(tenantKeptBy(stored), () => disk.deleteObject(stored.key)),
   }
 }
 

@@ -3,9 +3,10 @@ import type { ErrorTrace, Kernel, Request, RequestTrace, StepTrace } from '../..
 import { followChannel, together } from '../shared/development/held-channel.ts'
 import { isOwnRequest } from '../shared/development/own-requests.ts'
 import { redactPath, secretsOf } from '../shared/values/redact.ts'
+import { tenantKeptBy } from '../shared/values/tenants.ts'
 import { wrapWork } from '../shared/work/wrap-work.ts'
 import type { TelemetrySettings } from './options.ts'
-import { addressOf, methodOf, type Spans } from './spans.ts'
+import { addressOf, methodOf, type Spans, tenantAttribute } from './spans.ts'
 
 const headersOf: TextMapGetter<Request> = {
   get: (req, name) => req.raw.header(name),
@@ -144,6 +145,8 @@ export class RequestSpans {
     const { span, isOuter, failure = 'error' in event ? event : undefined } = followed
     followed.isOver = true
     this.#endStep(followed)
+    const tenant = tenantKeptBy(request)
+    if (tenant !== undefined) this.#spans.attempt(() => span.setAttribute(tenantAttribute, tenant.id))
     const { statusCode, aborted } = response
     // A client's mistake is not an error of the server.
     if (statusCode >= 500 && failure !== undefined && !aborted) this.#spans.fail(span, failure.error)

@@ -12,7 +12,11 @@ import type { Logger, TraceOutcome } from '../../kernel/index.ts'
 import { followChannel, together } from '../shared/development/held-channel.ts'
 import { errorType, methodAttribute, type OpenTelemetryApi } from '../shared/development/open-telemetry.ts'
 import { cutText, redactText } from '../shared/values/redact-text.ts'
+import { currentTenant } from '../shared/values/tenants.ts'
 import { wrapWork } from '../shared/work/wrap-work.ts'
+
+/** The attribute with the id of the tenant whose work a span is. */
+export const tenantAttribute = 'framework.tenant.id'
 
 /** The span with which the work of an event begins. */
 export interface Begun {
@@ -117,6 +121,8 @@ export class Spans {
     const options = { kind, attributes, links: [...(links ?? [])] }
     const span = this.attempt(() => this.#tracer.startSpan(name, options, around))
     if (span === undefined) return { span: trace.wrapSpanContext(this.api.INVALID_SPAN_CONTEXT), context: around }
+    const tenant = currentTenant()
+    if (tenant !== undefined) this.attempt(() => span.setAttribute(tenantAttribute, tenant.id))
     if (more !== undefined) this.attempt(() => span.isRecording() && span.setAttributes(more()))
     return { span, context: trace.setSpan(around, span) }
   }

@@ -15,6 +15,7 @@ export { outage, outageOf } from './outages/twin.ts'
 export { type RecordMatch, TestRecord } from './record.ts'
 export type { TestEmail, TestJob, TestMessage, TestObject, TestRecords, TestSocket } from './records.ts'
 export { MockResponse } from './response.ts'
+export { type TenantsReport, type TestedTenant, type TestTenantsOptions, testTenants } from './tenants.ts'
 export {
   type FakeService,
   type SettledOptions,

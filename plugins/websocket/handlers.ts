@@ -1,4 +1,5 @@
 import { isPromise } from '../../kernel/index.ts'
+import { inTenant, tenantKeptBy } from '../shared/values/tenants.ts'
 import { runInTime } from '../shared/work/attempt.ts'
 import { inServer } from '../shared/work/contexts.ts'
 import { Call } from '../shared/work/running.ts'
@@ -40,6 +41,10 @@ function take(socket: HandledSocket, route: SocketRoute, read: ReadMessage): unk
   )
 }
 
+/** Does work of a socket for its server, and for the tenant of the request that has opened it. */
+export const forSocket = <Result>(socket: ServerSocket, work: () => Result): Result =>
+  inTenant(tenantKeptBy(socket), () => inServer(socket.server, work))
+
 type ErrorHandler = (socket: ServerSocket, error: unknown) => unknown
 
 /** Passes a handler's error to the handler `error`; without such a handler, logs it and closes the socket. */
@@ -55,7 +60,7 @@ export function handlerFailed(socket: ServerSocket, { handlers, log, path }: Soc
   }
   const again = (second: unknown) => close('the error handler', second)
   try {
-    const result = inServer(socket.server, () => onError(socket, error))
+    const result = forSocket(socket, () => onError(socket, error))
     if (isPromise(result)) Promise.resolve(result).catch(again)
   } catch (second) {
     again(second)

@@ -11,6 +11,7 @@ import { figure } from '../shared/development/metrics.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { connectionsOf, signedOut } from '../shared/http/connections.ts'
 import { defined } from '../shared/values/json.ts'
+import { currentTenant, inTenant, keepTenant } from '../shared/values/tenants.ts'
 import { exchange } from './asyncapi.ts'
 import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
 import { readerOf, writerOf } from './messages.ts'
@@ -148,11 +149,13 @@ function openerOf(route: SocketRoute, transport: OpenTransport, sockets: Sockets
   const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
   const open = (req: Request, res: Response, subProtocol: string, value: unknown) => {
     const { ip, server } = req
+    const tenant = currentTenant()
     const params = isEmpty(req.params) ? noParams : req.params
     // `data` may have taken a long time.
     sockets.checkRoom(req)
     res.upgrade((connection, headers) => {
       const socket = new Socket(route, { data: value, params, ip, protocol: subProtocol })
+      if (tenant !== undefined) inTenant(tenant, () => keepTenant(socket))
       // So may an `onSend` hook, and now the request can no longer be refused.
       if (server.closing.aborted) socket.close(1001, 'the server is shutting down')
       else if (sockets.refusalOf(ip) !== undefined) socket.close(1013, 'too many websockets')

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { isPromise, type Logger, systemClock } from '../../kernel/index.ts'
-import { inServer } from '../shared/work/contexts.ts'
 import type { Call } from '../shared/work/running.ts'
 import { Backpressure, TokenBucket } from './backpressure.ts'
-import { handleMessage, handlerFailed } from './handlers.ts'
+import { forSocket, handleMessage, handlerFailed } from './handlers.ts'
 import { checkClose, type Opening, type SocketRoute } from './socket-route.ts'
 import { compressedFrom, type Transport, type TransportEvents } from './transport/contract.ts'
 import type { ServerSocket } from './types.ts'
@@ -296,7 +295,7 @@ export class Socket implements ServerSocket, TransportEvents {
   #run(call: () => unknown): void {
     let result: unknown
     try {
-      result = inServer(this.server, call)
+      result = forSocket(this, call)
     } catch (error) {
       handlerFailed(this, this.#route, error)
       return

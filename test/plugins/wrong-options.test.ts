@@ -39,6 +39,7 @@ const wrong: { readonly [Key in CatalogKey]: readonly [options: object, path: st
   urlencoded: [{ sizeLimit: 'big' }, 'sizeLimit', /a size like "100kb"/],
   upload: [{ maxFiles: -1 }, 'maxFiles', /a whole number, 0 or more/],
   channels: [{ maxChannelsPerClient: 0 }, 'maxChannelsPerClient', /1/],
+  tenant: [{ resolve: 'host' }, 'resolve', /a function/],
   webhooks: [{ secret: 'a' }, 'secret', /./],
   websocket: [{ maxMessageSize: 'big' }, 'maxMessageSize', /a size like "100kb"/],
   cache: [{ provider: 'disk' }, 'provider', /"memory" or "redis"/],

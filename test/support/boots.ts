@@ -14,6 +14,7 @@ function serverWithAll(redis: string): Server {
     env: false,
     database: { url: 'sqlite::memory:', outbox: true, inbox: true },
     auth: { schemes: { token: bearer(() => undefined) }, default: 'optional' },
+    tenant: { resolve: () => 'acme' },
     idempotency: { store },
     trustProxy: { trustedProxies: ['127.0.0.1'] },
     rateLimit: { store, limit: 100_000 },

@@ -11,6 +11,8 @@ export interface BackoffSettings {
 export interface Meta extends Carrier {
   /** The id that its publisher chose, which the engine may know under another name. */
   id?: string
+  /** The id of the tenant whose message it is. */
+  tenant?: string
   /** The version of the payload; without it, 1. */
   version?: number
   /** When it is given up if it has not been handled: milliseconds since 1970. */
@@ -27,9 +29,11 @@ const isCount = (given: unknown) => typeof given === 'number' && Number.isFinite
 /** The valid part of what arrives with a message: any client that writes to the engine can set it. */
 export function metaOf(given: unknown): Readonly<Meta> {
   if (typeof given !== 'object' || given === null) return {}
-  const { id, version, expires, timeout, attempts, backoff } = given as Meta
+  const { id, tenant, version, expires, timeout, attempts, backoff } = given as Meta
   const meta: Meta = { ...carrierOf(given) }
   if (typeof id === 'string' && id !== '') meta.id = id
+  // Also a wrong one, with which the attempt fails: without it, the message would be application-wide. An id has at most 64 characters.
+  if (tenant !== undefined && tenant !== null) meta.tenant = typeof tenant === 'string' ? tenant.slice(0, 65) : ''
   for (const [name, value] of Object.entries({ version, expires, timeout, attempts }))
     if (isCount(value)) Object.assign(meta, { [name]: value })
   if (isCount(backoff?.delay)) meta.backoff = backoffOf(backoff!)

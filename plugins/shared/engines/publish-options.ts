@@ -1,6 +1,7 @@
 import type { OptionPlace } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../options/index.ts'
 import { defined } from '../values/json.ts'
+import { nameInTenant } from '../values/tenants.ts'
 import { timeoutOption } from '../work/attempt.ts'
 import { bullmqId } from './ids.ts'
 import type { BackoffSettings, Meta } from './meta.ts'
@@ -155,6 +156,8 @@ const id = option
     option.name().into((value) => ({ value, ttl: undefined as number | undefined })),
     option.shape({ value: option.name().required(), ttl: option.ms({ min: 1 }).required() }),
   )
+  // A message of one tenant is not dropped for that of another.
+  .into(({ value, ttl }) => ({ value: nameInTenant(value), ttl }))
   .says('text, or { value, ttl } with milliseconds')
 
 const repeatTakes = '{ key, every } with milliseconds from 1, or { key, pattern, tz }'

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { clock, defineErrors, type Logger, type Trace, within } from '../../../kernel/index.ts'
 import { option } from '../options/index.ts'
+import { inTenant, isTenantId, TenantIdError, tenantLoaders } from '../values/tenants.ts'
 import { inServer } from './contexts.ts'
 import { Call } from './running.ts'
 import type { TransactionSettings } from './transaction-options.ts'
@@ -36,6 +37,8 @@ export interface Attempt<Event extends object> extends LimitedCall {
   readonly transaction?: TransactionSettings | false | undefined
   /** Where the ids of `once` count: `queue:orders`. */
   readonly scope?: string
+  /** The id of the tenant whose work it is, as a message has it. Any client that writes to the engine can set it. */
+  readonly tenant?: string | undefined
 }
 
 /**
@@ -63,7 +66,10 @@ export function attempt<Event extends object, Passed, Failed>(
   passed: () => Passed,
   failed: (error: unknown) => Failed,
 ): Promise<Passed | Awaited<Failed>> {
-  return clock.hold(() => outsideTransactions(() => inServer(one.server, () => attemptNow(one, passed, failed))))
+  // Explicitly none without one: the context of a publisher, or of what has started the worker, is not that of the message.
+  const tenant = one.tenant === undefined ? undefined : { id: one.tenant }
+  const now = () => attemptNow(one, passed, failed)
+  return clock.hold(() => inTenant(tenant, () => outsideTransactions(() => inServer(one.server, now))))
 }
 
 async function attemptNow<Event extends object, Passed, Failed>(
@@ -75,12 +81,23 @@ async function attemptNow<Event extends object, Passed, Failed>(
   try {
     await one.trace.run(one.event, (seen) => {
       if (seen !== undefined) inAttempt = AsyncLocalStorage.snapshot()
-      return runInTime({ ...one, run: () => runInTransaction(one) })
+      return runInTime({ ...one, run: () => runForTenant(one) })
     })
   } catch (error) {
     return await inAttempt(() => failed(error))
   }
   return passed()
+}
+
+/** Runs it with the whole tenant, which the plugin `tenant` finds by the id. */
+function runForTenant(one: Attempt<object>): unknown {
+  const { tenant: id, server = {} } = one
+  if (id === undefined) return runInTransaction(one)
+  // One that is dropped would make it application-wide.
+  if (!isTenantId(id)) throw TenantIdError(id)
+  const load = tenantLoaders.get(server)
+  if (load === undefined) return runInTransaction(one)
+  return Promise.resolve(load(id)).then((tenant) => inTenant(tenant, () => runInTransaction(one)))
 }
 
 function runInTransaction({

@@ -107,6 +107,10 @@ const table: { readonly [Key in keyof typeof plugins]: Options } = {
   trustProxy: { options: { trustedProxies: 1 }, wrongOptions: { trustedProxies: [0, 'all'], header: ['via'] } },
   upload: { wrongOptions: { maxFiles: [-1], storage: ['cloud'], maxFileSize: ['huge'] } },
   urlencoded: { wrongOptions: { sizeLimit: ['huge'] } },
+  tenant: {
+    options: { resolve: () => 'acme' },
+    wrongOptions: { resolve: ['host'], load: ['id'], default: [true, 'none'] },
+  },
   webhooks: { wrongOptions: {} },
   websocket: { wrongOptions: { maxSockets: [0], pingInterval: [1], origins: [[]] } },
 }

@@ -1,0 +1,2 @@
+export { tenant } from './plugin.ts'
+export * from './public.ts'
