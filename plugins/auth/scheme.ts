@@ -33,6 +33,8 @@ export type Verdict =
       readonly scopes?: readonly string[]
       /** The log-in that the credential belongs to: its connections end with it. */
       readonly login?: string
+      /** When the credential was issued, on the monotonic clock, if a sign-out since then ends it. Default: when it is checked. */
+      readonly since?: number
     }
   | {
       /** Why the credential is wrong; the client receives this. */
@@ -51,7 +53,7 @@ export interface Granted {
   readonly login: string | undefined
   /** The name of the caller in the log. */
   readonly name: string | undefined
-  /** When it was checked, on the monotonic clock. */
+  /** When it was checked or issued, on the monotonic clock. */
   readonly since: number
 }
 

@@ -99,14 +99,14 @@ export class Auth {
 
   async #settle(req: Request, rule: AuthRule): Promise<Outcome> {
     // Before it is checked: an order may come meanwhile.
-    const since = clock.monotonic()
+    const checked = clock.monotonic()
     for (const [scheme, one] of rule.schemes) {
       const found = await one.authenticate(req)
       if (found === undefined) continue
       const verdict = 'wrong' in found ? found : verdictOf(found.subject, found.scopes)
       if ('wrong' in verdict) return this.#refused(rule, verdict.wrong, one)
       const { subject, scopes = [] } = verdict
-      const login = 'wrong' in found ? undefined : found.login
+      const { login, since = checked } = found as Granted
       noteCredential(req, one.header)
       const { id, sub } = subject as { id?: unknown; sub?: unknown }
       const name = this.#settings.name === undefined ? (id ?? sub) : this.#settings.name(subject)

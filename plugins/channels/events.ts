@@ -42,6 +42,7 @@ export function eventStreams(hub: Hub, enter: (req: Request) => () => void, sett
       if (found.length > maxChannelsPerClient) throw TooManyChannelsError(maxChannelsPerClient)
       const seen = lastSeen(req.raw.header('last-event-id'), found.length)
       const leave = enter(req)
+      let forget: (() => void) | undefined
       const client = new EventClient(
         { id: randomUUID(), data, ip: req.ip, transport: 'events' },
         new Map(found.map(({ name }, i) => [name, seen?.[i] ?? ''])),
@@ -54,7 +55,7 @@ export function eventStreams(hub: Hub, enter: (req: Request) => () => void, sett
         },
       )
       open.add(client)
-      const forget = connectionsOf(req.server)?.hold(req, () => client.stream.end())
+      forget = connectionsOf(req.server)?.hold(req, () => client.stream.end())
       // Calls back immediately if the client has already gone.
       req.raw.onSettled(() => client.stream.end())
       try {

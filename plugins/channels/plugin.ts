@@ -7,7 +7,7 @@ import {
   UpgradeRequiredError,
 } from '../../kernel/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
-import { openConnections } from '../shared/http/connections.ts'
+import { connectionsOf } from '../shared/http/connections.ts'
 import { option } from '../shared/options/index.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import { exchange } from './asyncapi.ts'
@@ -76,20 +76,22 @@ export const channels = definePlugin({
     // Several scopes of a server may have channels.
     const hubs = servers.of(server) ?? new Set()
     const unmount = servers.mount(server, hubs)
+    // Otherwise each process signs its own callers out.
+    const orders = settings.store === 'memory' ? undefined : new Orders(bus, log)
     // Registered before the connections are opened: connections of a failed boot must not keep the process alive.
     ctx.onClose(async () => {
       hubs.delete(hub)
       if (hubs.size === 0) unmount()
       streams.endAll()
+      orders?.close()
       await hub.close()
     })
-    // Otherwise each process signs its own callers out.
-    const signsOut = settings.store !== 'memory' && (ctx.hasPlugin('auth') || ctx.hasPlugin('session'))
-    const orders = signsOut ? new Orders(bus, openConnections(ctx), log) : undefined
     await hub.open(orders && ((events) => orders.among(events)))
-    await orders?.read(true)
-    // Not after a failed boot: messages published to its hub would silently reach no client.
-    ctx.onReady(() => void hubs.add(hub))
+    ctx.onReady(async () => {
+      // Not after a failed boot: messages published to its hub would silently reach no client.
+      hubs.add(hub)
+      await orders?.begin(connectionsOf(server))
+    })
     // The streams end together with the sockets, at the end of the drain window.
     ctx.onDrain(() => streams.endAll())
 

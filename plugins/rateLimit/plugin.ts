@@ -93,6 +93,7 @@ export const rateLimit = definePlugin({
     const ofServer = limiterOf(settings as Rule, limits, counts.server)
     const ofSubjects = settings.subject && limiterOf(settings.subject as Rule, limits, counts.subject)
     const ofRoutes = new RouteValue<Limiter | false>()
+    let countsCallers = ofSubjects !== false
     ctx.onRoute((route) => {
       const { address, subject } = route.settings.rateLimit ?? {}
       const name = `${route.isAny ? 'any' : route.method} ${route.path}`
@@ -100,15 +101,16 @@ export const rateLimit = definePlugin({
       const limiter = own(subject, { name: `@${name}`, kind: 'subject', takes: false }, counts.subject) ?? ofSubjects
       subjectLimiters.set(route, { limiter, of: ctx.services })
       // After all middlewares of scopes and groups, one of which finds out who is calling.
-      if (limiter)
-        route.add('group', function rateLimitOfSubject(req, res, next) {
-          const there = subjectLimiters.of(req)
-          return there?.limiter && there.of === ctx.services ? limited(there.limiter, req, res, next) : next()
-        })
+      if (!limiter) return
+      countsCallers = true
+      route.add('group', function rateLimitOfSubject(req, res, next) {
+        const there = subjectLimiters.of(req)
+        return there?.limiter && there.of === ctx.services ? limited(there.limiter, req, res, next) : next()
+      })
     })
 
     ctx.onReady(() => {
-      if (ofSubjects && !ctx.hasPlugin('auth'))
+      if (countsCallers && !ctx.hasPlugin('auth'))
         ctx.log.warn('rateLimit.subject counts the callers that "req.user" names, and this scope has no plugin auth')
     })
     ctx.use(function rateLimit(req, res, next) {

@@ -4,7 +4,7 @@ import { pause } from '../support/kernel.ts'
 import { type ContractOptions, contractOf, type Make, uniqueName } from './contract.ts'
 
 /**
- * Tests a store of rate limits. It need not be empty, and the tests can run at the same time.
+ * Tests a store of rate limits, and its `take()` if it has one. It need not be empty, and the tests can run at the same time.
  *
  * @example
  * testRateLimitStore(() => new PostgresLimits(pool), { test })
@@ -64,5 +64,39 @@ export function testRateLimitStore(make: Make<RateLimitStore>, options: Contract
     const { count, resetMs } = await store.hit('health', 1_000)
     assert.ok(Number.isInteger(count) && count >= 1, `count is ${count}`)
     assert.ok(resetMs > 0 && resetMs <= 1_000, `resetMs is ${resetMs}`)
+  })
+
+  const take = (name: string, run: (store: Required<RateLimitStore>, key: string) => Promise<void>) =>
+    contract(name, async (store) => {
+      if (store.take !== undefined) await run(store as Required<RateLimitStore>, uniqueName('GET /take 192.0.2.1'))
+    })
+  take('of many costs at the same time, a window takes no more than its limit', async (store, key) => {
+    const windows = [
+      { limit: 10, windowMs: minute },
+      { limit: 1_000, windowMs: 2 * minute },
+    ]
+    const all = await Promise.all(Array.from({ length: 20 }, () => store.take(key, 3, windows)))
+    assert.equal(all.filter(({ accepted }) => accepted).length, 3)
+    const { accepted, windows: states } = await store.take(key, 1, windows)
+    assert.ok(accepted, 'what was refused must not count in any window')
+    assert.deepEqual(
+      states.map(({ count }) => count),
+      [10, 10],
+    )
+    assert.ok(states[0]!.resetMs > 0 && states[0]!.resetMs < minute + 1, `resetMs is ${states[0]!.resetMs}`)
+  })
+
+  take('a bucket holds its burst, which comes back evenly', async (store, key) => {
+    const windows = [{ limit: 4, windowMs: 8_000, burst: 1 }]
+    assert.ok((await store.take(key, 1, windows)).accepted)
+    const { accepted, windows: states } = await store.take(key, 1, windows)
+    assert.ok(!accepted && states[0]!.count > 0 && states[0]!.count <= 1.001, JSON.stringify({ accepted, states }))
+    await pause(2_100)
+    assert.ok((await store.take(key, 1, windows)).accepted)
+  })
+
+  take('a cost of 0 takes nothing', async (store, key) => {
+    assert.ok((await store.take(key, 0, [{ limit: 10, windowMs: minute }])).accepted)
+    assert.equal((await store.take(key, 0, [{ limit: 10, windowMs: minute }])).windows[0]!.count, 0)
   })
 }

@@ -1,5 +1,17 @@
 import { type Request, router, Server } from 'framework'
-import { type AuthSubject, apiKey, auth, basic, bearer, jwt, session, tokens } from 'framework/plugins/auth'
+import {
+  type AuthSubject,
+  apiKey,
+  auth,
+  basic,
+  bearer,
+  type IssuedTicket,
+  jwt,
+  memoryTickets,
+  session,
+  tickets,
+  tokens,
+} from 'framework/plugins/auth'
 import type { Equal, Expect } from './expect.ts'
 
 declare const ada: AuthSubject
@@ -23,6 +35,10 @@ const schemes = {
   login: jwt({ algorithms: ['ES256'], issuer: 'a', audience: 'b', jwks: 'https://a.example/keys', subject: () => ada }),
   web: session((id: string) => (id === '' ? undefined : ada)),
   own: tokens({ secret: 'a', issuer: 'a' }),
+  sockets: tickets({
+    find: (id: number, req) => (id === 7 && req.ip !== '' ? ada : undefined),
+    store: memoryTickets(),
+  }),
 }
 const server = new Server({ plugins: { auth: { schemes, default: 'optional', unmatched: false } } })
 new Server({ plugins: [auth({ schemes })] })
@@ -48,3 +64,21 @@ async function keyOf(req: Request) {
   return (await req.server.services.get('auth').subject(req)) satisfies AuthSubject | undefined
 }
 void keyOf
+
+router.post('/ticket', async (req) => (await schemes.sockets.issue(req, { path: '/live' })) satisfies IssuedTicket)
+// @ts-expect-error the caller is found by the application
+tickets({})
+// @ts-expect-error an id is a string or a number
+tickets({ find: (id: Date) => (id.getTime() === 0 ? ada : undefined) })
+// @ts-expect-error a store has `take` as well
+tickets({ find: () => ada, store: { put: () => {} } })
+// @ts-expect-error a misspelt member
+router.post('/ticket', (req) => schemes.sockets.issue(req, { paths: '/live' }))
+
+export async function signOut() {
+  const service = server.services.get('auth')
+  await service.disconnect({ id: 7 })
+  await service.disconnect({ sub: 'ada' })
+  // @ts-expect-error an id or sub
+  await service.disconnect({ user: 'ada' })
+}

@@ -16,6 +16,13 @@ const orders = channel('orders/:id', {
     type _Data = Expect<Equal<typeof client.data, Visitor>>
     return client.data.user
   },
+  async state(client, { id }, call) {
+    type _Data = Expect<Equal<typeof client.data, Visitor>>
+    return { of: id, at: call.signal.aborted }
+  },
+  onLeave(client, params) {
+    type _Left = Expect<Equal<[typeof client.data, typeof params.id], [Visitor, string]>>
+  },
   message: z.object({ state: z.enum(['packed', 'sent']) }),
   publish: (client, { id }, payload) => client.data.user === id && payload.state === 'packed',
 })
@@ -48,6 +55,10 @@ orders.remove({ id: 7 })
 news.publish('x', { to: {} })
 // @ts-expect-error: `join` is required
 channel('open', {})
+// @ts-expect-error: the state comes from a function
+channel('open', { join: () => true, state: { count: 1 } })
+// @ts-expect-error: the channel has no such parameter
+channel('open/:id', { join: () => true, onLeave: (_, { name }) => name })
 // @ts-expect-error: a misspelt option
 channel('open', { join: () => true, histroy: false })
 // @ts-expect-error: not a channel

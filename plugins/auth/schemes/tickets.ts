@@ -46,6 +46,8 @@ export interface TicketScheme extends AuthScheme {
 interface Row extends Pick<Granted, 'scopes' | 'login'> {
   readonly id: string | number
   readonly path?: string | undefined
+  /** When it was issued, in milliseconds since 1970: the clock of another instance has another beginning. */
+  readonly at: number
 }
 
 const ticketOptions = option.shape({
@@ -103,8 +105,8 @@ export function tickets<Id extends string | number = string>(given: TicketOption
         )
       const ticket = randomBytes(32).toString('base64url')
       const { scopes, login } = granted
-      const row: Row = { id: caller as string | number, scopes, login, path }
-      await store.put(hashOf(ticket), JSON.stringify(row), clock.now() + expiresIn * 1_000)
+      const row: Row = { id: caller as string | number, scopes, login, path, at: clock.now() }
+      await store.put(hashOf(ticket), JSON.stringify(row), row.at + expiresIn * 1_000)
       return { ticket, expires_in: expiresIn }
     },
     async authenticate(req) {
@@ -117,10 +119,13 @@ export function tickets<Id extends string | number = string>(given: TicketOption
       })
       if (typeof text !== 'string') return refused
       // It is used up now, also where the path is wrong.
-      const { id, scopes, login, path } = JSON.parse(text) as Row
+      const { id, scopes, login, path, at } = JSON.parse(text) as Row
       if (path !== undefined && path !== req.path) return refused
       const verdict = ownVerdictOf(await find(id as never, req))
-      return 'wrong' in verdict ? refused : { subject: verdict.subject, scopes, ...(login !== undefined && { login }) }
+      if ('wrong' in verdict) return refused
+      // It must not let anyone in again who has been signed out since it was issued; times are cut to a millisecond.
+      const since = clock.monotonic() - Math.max(0, clock.now() - at) - 1
+      return { subject: verdict.subject, scopes, since, ...(login !== undefined && { login }) }
     },
   }
 }

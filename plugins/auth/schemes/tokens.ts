@@ -156,9 +156,12 @@ export function tokens(given: TokenOptions): TokenScheme {
   }
   const expiresAt = () => clock.now() + options.refreshExpiresIn * 1_000
   const end = async (known: RefreshTokenStore, id: string) => {
-    await known.end(id)
+    const ended = await known.end(id)
+    // Not for each token that someone invents: an order goes to all instances.
+    if (ended === false || ended === 0) return
     const key = loginKey(loginOf(id))
-    await Promise.all([...everyConnections()].map((connections) => connections.end(key)))
+    // A failure is in the log: the log-in has ended.
+    await Promise.allSettled([...everyConnections()].map((connections) => connections.end(key)))
   }
 
   return {

@@ -17,7 +17,7 @@ export interface RefreshTokenStore {
    * if nothing was replaced. In SQL: `update … set token = $to where id = $id and token = $from and expires_at > now() returning subject`.
    */
   rotate(id: string, from: string, to: string, expiresAt: number): Awaitable<string | null | undefined>
-  /** Ends a family; a missing one is not an error. */
+  /** Ends a family; a missing one is not an error. `false` and `0` say that there was none, and that nothing else has to end with it. */
   end(id: string): Awaitable<unknown>
 }
 
@@ -38,7 +38,11 @@ export function memoryRefreshTokens(): RefreshTokenStore {
       rows.set(id, { ...row, token: to }, expiresAt - clock.now())
       return row.subject
     },
-    end: (id) => rows.delete(id),
+    end(id) {
+      const isKnown = rows.get(id) !== undefined
+      rows.delete(id)
+      return isKnown
+    },
   }
 }
 

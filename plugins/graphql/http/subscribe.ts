@@ -45,6 +45,7 @@ function send(
   events: AsyncIterator<unknown>,
   describe?: (result: unknown) => unknown,
 ): Response {
+  let forget: (() => void) | undefined
   const stream = eventStream({
     events,
     ...(describe && { describe }),
@@ -57,8 +58,8 @@ function send(
   })
   // Without `complete`: the client should reconnect.
   const stop = () => stream.end()
-  const forget = connectionsOf(req.server)?.hold(req, stop)
   streams.add(stop)
+  forget = connectionsOf(req.server)?.hold(req, stop)
   // Ends the source immediately, even while it waits for an event that may never come.
   req.raw.onSettled(stop)
   if (req.server.closing.aborted) stop()

@@ -5,8 +5,8 @@ import { LruMap } from '../values/lru.ts'
 /** The close code of a websocket whose caller has been signed out; 4000 to 4999 belong to applications (RFC 6455 section 7.4.2). */
 export const signedOut = { code: 4401, reason: 'signed out' } as const
 
-/** Milliseconds for which an order also ends what opens later: a request that was accepted before may still be on its way. */
-const remembered = 600_000
+/** Milliseconds for which an order also ends what opens later: a request that was accepted before may still be on its way, and a ticket lasts an hour at most. */
+const remembered = 3_600_000
 
 /** What a connection ends with: a caller, a session, a log-in. */
 export interface Hold {
@@ -32,15 +32,18 @@ export class Connections {
     this.#holdsOf.add(holdsOf)
   }
 
-  /** Notes a connection; returns the function that forgets it, `undefined` if it has no caller. `end` is called at once if the caller has been signed out meanwhile. */
+  /** Notes a connection; returns the function that forgets it, `undefined` if it has no caller or has been ended: `end` is called at once if the caller has been signed out meanwhile. */
   hold(req: Request, end: () => void): (() => void) | undefined {
     const holds = [...this.#holdsOf].flatMap((holdsOf) => holdsOf(req))
     if (holds.length === 0) return undefined
+    if (holds.some(({ key, since = -Infinity }) => (this.#ended.get(key) ?? -Infinity) > since)) {
+      end()
+      return undefined
+    }
     for (const { key } of holds) {
       const ends = this.#held.get(key) ?? new Set()
       this.#held.set(key, ends.add(end))
     }
-    if (holds.some(({ key, since = -Infinity }) => (this.#ended.get(key) ?? -Infinity) > since)) end()
     return () => {
       for (const { key } of holds) {
         const ends = this.#held.get(key)

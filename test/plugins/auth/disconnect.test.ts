@@ -1,6 +1,9 @@
-import { type AuthSubject, channel, RouteCollection, Server, type ServerOptions } from 'framework'
-import { bearer, memoryRefreshTokens, session, tokens } from 'framework/plugins/auth'
+import { type AuthSubject, channel, definePlugin, RouteCollection, Server, type ServerOptions } from 'framework'
+import { type Auth, auth, bearer, memoryRefreshTokens, session, tickets, tokens } from 'framework/plugins/auth'
+import { outageProxy } from 'framework/testing'
+import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { deferred } from '../../../plugins/shared/values/promises.ts'
 import { hasRedis, startRedis } from '../../support/redis.ts'
 import { bearing, user } from './support.ts'
 
@@ -15,6 +18,28 @@ function serve(plugins: object, routes: (router: RouteCollection) => void = () =
   const server = new Server({ router, plugins: all })
   onTestFinished(() => server.close())
   return server
+}
+/** A function `data` of a route that waits. */
+function waiting() {
+  const [asked, answer] = [deferred(), deferred()]
+  const data = () => {
+    asked.resolve()
+    return answer.promise
+  }
+  return { asked: asked.promise, goOn: () => answer.resolve(), data }
+}
+const isOpen = (socket: { assertOpen(): void }) => {
+  try {
+    socket.assertOpen()
+    return true
+  } catch {
+    return false
+  }
+}
+async function redisFor() {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  return redis
 }
 const byToken = { auth: { schemes: { scheme } } }
 
@@ -45,20 +70,8 @@ describe('disconnect', () => {
   })
 
   test('also ends a websocket whose request was accepted before, and that opens after', async () => {
-    let goOn = () => {}
-    let isAsked = () => {}
-    const asked = new Promise<void>((resolve) => {
-      isAsked = resolve
-    })
-    const server = serve(byToken, (router) => {
-      const data = () => {
-        isAsked()
-        return new Promise<void>((resolve) => {
-          goOn = resolve
-        })
-      }
-      router.ws('/slow', { data, message: () => {} })
-    })
+    const { asked, goOn, data } = waiting()
+    const server = serve(byToken, (router) => router.ws('/slow', { data, message: () => {} }))
     const opening = server.inject.ws('/slow', bearing('ada'))
     await asked
     await server.services.get('auth').disconnect({ id: 'ada' })
@@ -66,9 +79,79 @@ describe('disconnect', () => {
     await (await opening).assertEnded(4401)
   })
 
-  test.skipIf(!hasRedis)('reaches all instances that share a Redis, also one that was cut off', async () => {
-    const redis = await startRedis()
-    onTestFinished(() => redis.stop())
+  test('also ends a stream of events that opens after, and leaves nothing of it', async () => {
+    const { asked, goOn, data } = waiting()
+    const server = serve(byToken, (router) => router.ws('/slow', { channels: [news] }, { data }))
+    const opening = server.inject.get('/slow?channel=news', bearing('ada'))
+    await asked
+    await server.services.get('auth').disconnect({ id: 'ada' })
+    goOn()
+    ;(await opening).assertStatus(200)
+    expect(server.services.get('channels').counts).toMatchObject({ streams: 0, members: 0 })
+  })
+
+  test('also ends what opens with a ticket that was issued before', async () => {
+    const sockets = tickets({ find: (id) => user(id) })
+    const server = serve({ auth: { schemes: { scheme, sockets } } }, (router) => {
+      router.post('/ticket', (req) => sockets.issue(req))
+    })
+    const open = async () => {
+      const { ticket } = JSON.parse((await server.inject.post('/ticket', bearing('ada'))).text())
+      return () => server.inject.ws('/live', { query: { ticket_token: ticket } })
+    }
+    const before = await open()
+    await server.services.get('auth').disconnect({ id: 'ada' })
+    await (await before()).assertEnded(4401)
+    await new Promise((resolve) => setTimeout(resolve, 3))
+    const after = await open()
+    await (await after()).assertOpen()
+  })
+
+  const typeDefs = 'type Query { x: Int } type Subscription { tick: Int }'
+  async function* subscribe() {
+    yield { tick: 1 }
+    await new Promise(() => {})
+  }
+
+  test('ends subscriptions of GraphQL: over a websocket, and a stream that opens after', async () => {
+    const sockets = tickets({ find: (id) => user(id) })
+    const { asked, goOn, data } = waiting()
+    const resolvers = {
+      Subscription: {
+        tick: {
+          subscribe: async (_: unknown, __: unknown, { req }: { req: { method: string } }) => {
+            if (req.method === 'POST') await data()
+            return subscribe()
+          },
+        },
+      },
+    }
+    const plugins = {
+      graphql: { websocket: true, schema: { typeDefs, resolvers } },
+      auth: { schemes: { scheme, sockets } },
+    }
+    const server = serve(plugins, (router) => {
+      router.post('/ticket', (req) => sockets.issue(req, { path: '/graphql' }))
+    })
+    const { ticket } = JSON.parse((await server.inject.post('/ticket', bearing('ada'))).text())
+    const socket = await server.inject.ws('/graphql', { protocols: ['graphql-transport-ws', `ticket.${ticket}`] })
+    socket.assertOpen()
+    expect(socket.protocol).toBe('graphql-transport-ws')
+    socket.send({ type: 'connection_init' })
+    await socket.assertNext({ type: 'connection_ack' })
+    socket.send({ id: '1', type: 'subscribe', payload: { query: 'subscription { tick }' } })
+    await socket.assertNext({ type: 'next', payload: { data: { tick: 1 } } })
+    const headers = { ...bearing('ada').headers, accept: 'text/event-stream' }
+    const stream = server.inject.post('/graphql', { body: { query: 'subscription { tick }' }, headers })
+    await asked
+    await server.services.get('auth').disconnect({ id: 'ada' })
+    await socket.assertEnded(4401)
+    goOn()
+    ;(await stream).assertStatus(200)
+  })
+
+  test.skipIf(!hasRedis)('reaches all instances that share a Redis', async () => {
+    const redis = await redisFor()
     const plugins = { ...byToken, channels: { store: { redis: redis.url } } }
     const [here, there] = [serve(plugins), serve(plugins)]
     const [ada, bob] = [await there.inject.ws('/live', bearing('ada')), await there.inject.ws('/live', bearing('bob'))]
@@ -79,6 +162,69 @@ describe('disconnect', () => {
     await redis.kill()
     await expect(here.services.get('auth').disconnect({ id: 'bob' })).rejects.toThrow('CHANNEL_UNAVAILABLE')
     bob.assertOpen()
+  })
+
+  test.skipIf(!hasRedis)('reaches an instance that was cut off, when it is back', async () => {
+    const redis = await redisFor()
+    await using proxy = await outageProxy(redis.url)
+    const over = (url: string) => serve({ ...byToken, channels: { store: { redis: url } } })
+    const [here, there] = [over(redis.url), over(proxy.url)]
+    await here.ready()
+    const [ada, bob] = [await there.inject.ws('/live', bearing('ada')), await there.inject.ws('/live', bearing('bob'))]
+    const down = proxy.outage('down')
+    await here.services.get('auth').disconnect({ id: 'ada' })
+    ada.assertOpen()
+    down.restore()
+    await expect.poll(() => isOpen(ada), { timeout: 20_000 }).toBe(false)
+    await ada.assertEnded(4401)
+    bob.assertOpen()
+  })
+
+  test.skipIf(!hasRedis)('is carried for a plugin auth in an inner scope too', async () => {
+    const redis = await redisFor()
+    const one = () => {
+      const found: Auth[] = []
+      const inner = definePlugin({
+        name: 'inner',
+        scoped: true,
+        setup(ctx) {
+          ctx.register(auth({ schemes: { scheme } }))
+          ctx.ws('/live', { message: () => {} })
+          ctx.onReady(() => void found.push(ctx.services.get('auth')))
+        },
+      })
+      const plugins = { websocket: true, channels: { store: { redis: redis.url } } } as ServerOptions['plugins']
+      const server = new Server({ router: new RouteCollection(), plugins })
+      onTestFinished(() => server.close())
+      server.register(inner())
+      return { server, found }
+    }
+    const [here, there] = [one(), one()]
+    const ada = await there.server.inject.ws('/live', bearing('ada'))
+    await here.server.ready()
+    await here.found[0]!.disconnect({ id: 'ada' })
+    await ada.assertEnded(4401)
+  })
+
+  test.skipIf(!hasRedis)('cannot be read, sent or missed by clients of a channel with any name', async () => {
+    const redis = await redisFor()
+    const client = new Redis(redis.url)
+    onTestFinished(() => client.disconnect())
+    const any = channel(':name', { join: () => true, publish: () => true })
+    const router = new RouteCollection()
+    router.ws('/any', { channels: [any] }, {})
+    const plugins = { websocket: true, ...byToken, channels: { store: { redis: redis.url } } }
+    const server = new Server({ router, plugins: plugins as ServerOptions['plugins'] })
+    onTestFinished(() => server.close())
+    const socket = await server.inject.ws('/any', bearing('eve'))
+    await server.services.get('auth').disconnect({ id: 'ada' })
+    const names = (await client.keys('*')).map((key) => /\{(.*)\}|:([^:]*)$/.exec(key)?.slice(1).find(Boolean) ?? key)
+    const own = names.filter((name) => name.includes('signed-out'))
+    expect(own).not.toEqual([])
+    for (const name of own) {
+      socket.send({ type: 'channel:join', data: { channel: name } })
+      await socket.assertNext({ type: 'channel:refused', data: { code: 'UnknownChannelError' } })
+    }
   })
 })
 
@@ -124,4 +270,27 @@ describe('a log-in that ends', () => {
     await two.socket.assertEnded(4401)
     three.socket.assertOpen()
   })
+
+  test.skipIf(!hasRedis)(
+    'has ended also while other instances cannot be reached, and an invented token does not reach them',
+    async () => {
+      const redis = await redisFor()
+      const client = new Redis(redis.url)
+      const logins = tokens({ secret: 'x'.repeat(32), issuer: 'shop', refresh: memoryRefreshTokens() })
+      const server = serve({ auth: { schemes: { logins } }, channels: { store: { redis: redis.url } } })
+      await server.ready()
+      const invented = `${'x'.repeat(22)}.${'y'.repeat(43)}`
+      await expect(logins.refresh(invented)).rejects.toThrow('REFRESH_TOKEN')
+      await logins.revoke(invented)
+      expect((await client.keys('*')).join()).not.toContain('signed-out')
+      client.disconnect()
+      const [one, two] = [await logins.issue('ada'), await logins.issue('ada')]
+      await logins.refresh(one.refresh_token!)
+      const socket = await server.inject.ws('/live', bearing(two.access_token))
+      await redis.kill()
+      await expect(logins.refresh(one.refresh_token!)).rejects.toThrow('REFRESH_TOKEN')
+      await logins.revoke(two.refresh_token!)
+      await socket.assertEnded(4401)
+    },
+  )
 })

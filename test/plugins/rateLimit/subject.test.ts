@@ -129,14 +129,16 @@ describe('the limit of a subject', () => {
   })
 
   test('without anything that finds callers is reported', async () => {
-    const logger = memoryLogger()
-    const server = new Server({
-      plugins: { rateLimit: { subject: { limit: 2 } } },
-      router: new RouteCollection(),
-      logger,
-    })
-    await server.ready()
-    expect(inspect(logger.entries)).toContain('this scope has no plugin auth')
-    await server.close()
+    for (const [ofServer, ofRoute] of [
+      [{ subject: { limit: 2 } }, undefined],
+      [true, { subject: { limit: 2 } }],
+    ] as const) {
+      const logger = memoryLogger()
+      const server = new Server({ plugins: { rateLimit: ofServer }, router: new RouteCollection(), logger })
+      server.get('/', { ...(ofRoute && { rateLimit: ofRoute }) }, () => 'ok')
+      await server.ready()
+      expect(inspect(logger.entries)).toContain('this scope has no plugin auth')
+      await server.close()
+    }
   })
 })

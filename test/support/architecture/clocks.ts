@@ -7,6 +7,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/cache/service.ts': 'patience with computations, while closing',
   'plugins/cache/stores/ask.ts': 'waits for a lock in Redis, which has a clock of its own',
   'plugins/channels/buses/redis-presence.ts': 'renews entries in Redis, which has a clock of its own',
+  'plugins/channels/orders.ts': 'waits for Redis to come back',
   'plugins/channels/rooms.ts': 'waits for Redis to come back',
   'plugins/compression/stream.ts': 'sends what a slow source has written, over a socket',
   'plugins/cron/jobs/job.ts': 'measures',
