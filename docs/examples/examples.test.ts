@@ -66,7 +66,7 @@ const examples: Record<string, () => Promise<void>> = {
     expect((await answer(url)).status).toBe(200)
     expect((await answer(`${url}/admin/stats`)).status).toBe(401)
     expect((await answer(`${url}/admin/stats`, { headers: { 'x-key': 'secret' } })).status).toBe(200)
-    await expect.poll(output).toMatch(/admin \(scoped, \/admin\)[\s\S]*GET +\/admin\/stats +json > key > handler/)
+    await expect.poll(output).toMatch(/admin \(scoped, \/admin\)[\s\S]*GET +\/admin\/stats +json > key > \S+\.ts:\d+/)
   },
 
   async 'middleware.ts'() {

@@ -26,7 +26,7 @@ import {
 } from './errors.ts'
 import { noticeFrame, shown } from './frames.ts'
 import { type JoinedClient, type Member, startOf } from './room.ts'
-import { Rooms } from './rooms.ts'
+import { type ChannelCounts, Rooms } from './rooms.ts'
 import { type Rules, rulesOf } from './rule.ts'
 import { clientOf, type JoinableSocket } from './socket-client.ts'
 
@@ -58,20 +58,6 @@ interface JoinRequest {
 export interface HubSettings {
   readonly maxChannelsPerClient: number
   readonly timeout: number
-}
-
-/** Counters of the channels of a server. */
-export interface ChannelCounts {
-  /** Channels that have clients on this instance. */
-  channels: number
-  /** The clients in them; a client is counted once for each channel that it is in. */
-  members: number
-  /** Messages that this instance has published. */
-  published: number
-  /** Joins, and messages of clients, that were refused. */
-  refused: number
-  /** Number of times that missed messages could not be recovered. */
-  gaps: number
 }
 
 /** A message being published to the clients in a channel, or an order to remove some of them. */

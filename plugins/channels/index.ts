@@ -1,6 +1,7 @@
 export { Channel } from './channel.ts'
-export type { ChannelCounts, ChannelPublishTrace } from './hub.ts'
+export type { ChannelPublishTrace } from './hub.ts'
 export { channels } from './plugin.ts'
 export * from './public.ts'
+export type { ChannelCounts } from './rooms.ts'
 export { ChannelsService } from './service.ts'
 export type { JoinableSocket } from './socket-client.ts'

@@ -3,13 +3,25 @@ import { madeIn } from '../shared/values/memoize.ts'
 import type { Bus, BusEvents, Entry, Present } from './buses/contract.ts'
 import { type Member, Room, type RoomEvents } from './room.ts'
 
+/** Counters of the channels of a server. */
+export interface ChannelCounts {
+  /** Channels that have clients on this instance. */
+  channels: number
+  /** The clients in them; a client is counted once for each channel that it is in. */
+  members: number
+  /** Messages that this instance has published. */
+  published: number
+  /** Joins, and messages of clients, that were refused. */
+  refused: number
+  /** Number of times that missed messages could not be recovered. */
+  gaps: number
+}
+
 /** The methods of the hub that its rooms call. */
 interface Surroundings extends Omit<RoomEvents, 'catchUp'> {
   /** Calls the rule `join` for a member again, and removes the member unless the result is `true`. */
   askAgain(member: Member): Promise<void>
 }
-
-type Counts = { channels: number; members: number; gaps: number }
 
 /** Milliseconds before a failed read of missed messages is repeated: the first pause, and the longest. */
 const pause = { first: 500, longest: 5_000 }
@@ -20,14 +32,14 @@ const askedAtOnce = 50
 /** The rooms of one server: the channels of its clients, and the events of the bus about them. */
 export class Rooms implements BusEvents {
   readonly #bus: Bus
-  readonly #counts: Counts
+  readonly #counts: ChannelCounts
   readonly #around: Surroundings
   readonly #log: Logger
   readonly #rooms = new Map<string, Room>()
   #isClosed = false
   #isFailing = false
 
-  constructor(bus: Bus, counts: Counts, around: Surroundings, log: Logger) {
+  constructor(bus: Bus, counts: ChannelCounts, around: Surroundings, log: Logger) {
     this.#bus = bus
     this.#counts = counts
     this.#around = around

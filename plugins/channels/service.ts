@@ -1,5 +1,6 @@
 import type { EventStreams } from './events.ts'
-import type { ChannelCounts, Hub } from './hub.ts'
+import type { Hub } from './hub.ts'
+import type { ChannelCounts } from './rooms.ts'
 
 /**
  * The service of a server's channels; `services.channels`.

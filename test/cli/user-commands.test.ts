@@ -94,7 +94,7 @@ export const again = boots
     const { code, stdout, stderr } = await framework(project.folder, ['list'])
     expect([code, stderr]).toEqual([0, 'imported\n'])
     expect(stdout).toMatch(
-      /^Of this application\n {2}boots {8}Boots the application\n {2}greet {8}Greets someone\n {2}store:count {2}Counts what is in the store\n\n/m,
+      /^Of this application\n {2}boots +Boots the application\n {2}greet +Greets someone\n {2}store:count +Counts what is in the store\n/m,
     )
     const again = await framework(project.folder, ['list', '--json'])
     expect(again.stderr).toBe('')
@@ -335,7 +335,7 @@ export const server = new Server({ plugins: [tools()] })
   test('list notes each', async () => {
     const { code, stdout, stderr } = await framework(project.folder, ['list'])
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^Of this application\n {2}right {2}x\n\n/m)
+    expect(stdout).toMatch(/^Of this application\n {2}right +x\n/m)
     const lines = stderr.trimEnd().split('\n')
     for (const [, reports] of Object.values(wrong)) {
       expect(lines).toContainEqual(typeof reports === 'string' ? reports : expect.stringMatching(reports))

@@ -64,6 +64,6 @@ describe('no message shows a secret that was given in the wrong place', () => {
       }
       expect(message, JSON.stringify(options)).not.toContain(password)
     }
-    expect(() => new Server().register(password as never)).toThrow(/: a string is neither a plugin nor a middleware/)
+    expect(() => new Server().register(password as never)).toThrow(/a string is neither a plugin nor a middleware/)
   })
 })

@@ -302,17 +302,22 @@ describe('404 and 405', () => {
 describe('error details', () => {
   test.each([
     [false, 'development', false],
-    [true, 'production', true],
+    [true, 'production', false],
+    [true, 'development', true],
     ['auto', 'production', false],
     ['auto', 'development', true],
   ] as const)('with %j in %s: shown %j', async (setting, environment, shown) => {
-    const { kernel } = makeKernel()
+    const { kernel, router } = makeKernel()
+    router.get('/fails', () => {
+      throw new Error('boom')
+    })
     const before = process.env.NODE_ENV
     process.env.NODE_ENV = environment
     setExposure(setting)
     try {
-      const body = (await send(kernel, '/nope')).json as Record<string, unknown>
-      expect('stack' in body).toBe(shown)
+      const { json } = await send(kernel, '/fails')
+      expect('stack' in ((json as object | undefined) ?? {})).toBe(shown)
+      expect((await send(kernel, '/nope')).json).not.toHaveProperty('stack')
     } finally {
       process.env.NODE_ENV = before
       setExposure(false)

@@ -190,7 +190,7 @@ describe('migrations of SQLite', () => {
     [{ ...all, seeds: () => {} }],
     [() => {}],
   ])('options that cannot be meant %#', (migrations) => {
-    expect(() => serve({ url: 'sqlite::memory:', migrations })).toThrow(/OPTION.*migrations/s)
+    expect(() => serve({ url: 'sqlite::memory:', migrations })).toThrow(/option.*migrations/is)
   })
 })
 

@@ -397,7 +397,7 @@ describe('with a server', () => {
     const handle = await queue.subscribe(() => {})
     await expect(QueueService.run()).rejects.toMatchObject({ code: 'QueueNotConfiguredError' })
     const server = makeServer(run)
-    await expect(server.listen()).rejects.toThrow(expect.objectContaining({ code: 'QueueNotConfiguredError' }))
+    await expect(server.listen()).rejects.toMatchObject({ cause: { code: 'QueueNotConfiguredError' } })
     await handle.unsubscribe()
   })
 
