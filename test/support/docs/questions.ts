@@ -56,7 +56,7 @@ export const questions: readonly (readonly [question: string, page: string])[] =
   ['email templates', 'docs/plugins/mailer'],
   ['cache a response in redis', 'docs/plugins/cache'],
   ['invalidate the cache', 'docs/plugins/cache'],
-  ['multi tenant', 'docs/plugins/requestContext'],
+  ['multi tenant', 'docs/plugins/tenant'],
   ['AsyncLocalStorage', 'docs/plugins/requestContext'],
   ['environment variables', 'docs/plugins/env'],
   ['where do secrets go', 'docs/plugins/env'],
