@@ -98,6 +98,7 @@ const exceptions = [
   'test/plugins/openapi/demo.test.ts',
   'test/plugins/openapi/missing.test.ts',
   'test/plugins/policy/resource.test.ts',
+  'test/plugins/tenant/tenant.test.ts',
   'test/plugins/testing/boots.test.ts',
   'test/plugins/testing/test-server.test.ts',
   'test/plugins/testing/twins.test.ts',
