@@ -1,6 +1,6 @@
-import { described, quoted, type RouteOptions } from '../../kernel/index.ts'
+import { described, type RouteOptions } from '../../kernel/index.ts'
 import { accessMembers } from '../shared/descriptions/options.ts'
-import { networkIn } from '../shared/http/network.ts'
+import { networkOption } from '../shared/http/network.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 
 /** Options of the metrics; outside of development they must restrict access by a policy, by addresses, or by a separate port. */
@@ -25,15 +25,6 @@ export interface MetricsOptions {
   maxSeries?: number
 }
 
-const rangeLike = 'an address, or a range such as "10.0.0.0/8"'
-const range = option
-  .name()
-  .says(rangeLike)
-  .into((given, place) => {
-    if (networkIn(given) === undefined) place.wrong(quoted(given), rangeLike)
-    return given
-  })
-
 const ascending = 'a list of seconds in ascending order'
 const buckets = option
   .list(option.number({ above: 0 }).required())
@@ -48,7 +39,7 @@ export const metricsOptions = option
   .shape({
     path: option.name(/^\/[^:*?#]*$/, 'a path that begins with "/", without parameters').default('/metrics'),
     policy: accessMembers.policy,
-    addresses: option.list(range).says('a list of addresses and ranges'),
+    addresses: option.list(networkOption).says('a list of addresses and ranges'),
     port: option.int({ min: 0, max: 65_535 }),
     host: option.name(),
     openTelemetry: option.flag().default(false),

@@ -1,7 +1,8 @@
 import { quoted } from '../../kernel/index.ts'
 import type { PublishOptions, Queue } from '../queues/index.ts'
+import { backoffOption } from '../shared/engines/publish-options.ts'
 import { secrets } from '../shared/environment/secrets.ts'
-import { networkIn } from '../shared/http/network.ts'
+import { networkOption } from '../shared/http/network.ts'
 import { option } from '../shared/options/index.ts'
 import { schemes, type WebhookScheme } from './schemes.ts'
 
@@ -116,14 +117,6 @@ export interface WebhooksOptions {
   outgoing?: OutgoingWebhooksOptions
 }
 
-const rangeLike = 'an address, or a range such as "10.0.0.0/8"'
-const range = option
-  .name()
-  .says(rangeLike)
-  .into((given, place) => {
-    if (networkIn(given) === undefined) place.wrong(quoted(given), rangeLike)
-    return given
-  })
 const isQueue = (given: unknown) => typeof (given as Queue<unknown> | null)?.subscribe === 'function'
 
 export const webhooksOptions = option
@@ -134,15 +127,12 @@ export const webhooksOptions = option
         find: option.fn<OutgoingWebhooksOptions['find']>('a function (endpoint) => …').required(),
         update: option.fn<OutgoingWebhooksOptions['update']>('a function (endpoint, state) => …').required(),
         attempts: option.int({ min: 1 }).default(17),
-        // The queue checks it with the first event, as its engine decides what there is.
-        backoff: option
-          .value<NonNullable<PublishOptions['backoff']>>('milliseconds, or { type, delay, jitter }')
-          .default({ type: 'exponential', delay: 5_000, jitter: 0.2 }),
+        backoff: backoffOption.default({ type: 'exponential', delay: 5_000, jitter: 0.2 }),
         timeout: option.ms({ min: 1 }).default(15_000),
         concurrency: option.int({ min: 1 }).default(10),
         disableAfter: option.ms({ min: 1 }).default(432_000_000),
         send: option.fn<NonNullable<OutgoingWebhooksOptions['send']>>('an async function (request) => ({ status })'),
-        allow: option.list(range).default([]),
+        allow: option.list(networkOption).default([]),
       })
       .optional(),
   })

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { clock, defineErrors, type Logger } from '../../kernel/index.ts'
 import type { QueueMessage } from '../queues/index.ts'
-import type { SettingsOf } from '../shared/options/index.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import { messageOf } from '../shared/values/safely.ts'
 import type { WebhookDelivery, WebhookEndpoint, webhooksOptions } from './options.ts'
 import { poster } from './post.ts'
@@ -29,7 +29,13 @@ export interface WebhookEvent {
   readonly timestamp?: Date
 }
 
-const isText = (given: unknown) => typeof given === 'string' && given !== ''
+const isDate = (given: unknown) => given instanceof Date && !Number.isNaN(given.getTime())
+const eventOptions = option.shape({
+  type: option.name().required(),
+  data: option.value<unknown>('anything that JSON has'),
+  id: option.name(),
+  timestamp: option.value<Date>('a valid Date', isDate),
+})
 
 /** Sends webhooks: `services.webhooks`. */
 export class WebhookSender {
@@ -45,7 +51,7 @@ export class WebhookSender {
    * transaction of the plugin `database`, it leaves after the commit. Resolves with `undefined`, and sends nothing, if the endpoint is disabled.
    *
    * @throws (as a rejection) WebhookEndpointError if there is no such endpoint; WebhookSendingError without the option `outgoing`; OptionError for an
-   * event without a type; the errors of `publish` of the queue.
+   * event without a type, or with another member; the errors of `publish` of the queue.
    * @example
    * server.post('/orders/:id/pay', async (req) => {
    *   await server.services.get('webhooks').deliver('customer-7', { type: 'order.paid', data: { order: req.params.id } })
@@ -54,9 +60,8 @@ export class WebhookSender {
   async deliver(endpoint: string, event: WebhookEvent): Promise<{ id: string } | undefined> {
     if (this.#outgoing === undefined) throw WebhookSendingError()
     const { queue, find, attempts, backoff } = this.#outgoing
-    const { type, data = null, id = `msg_${randomUUID()}`, timestamp = new Date(clock.now()) } = event
-    if (!isText(type) || !isText(id))
-      throw WebhookEndpointError(endpoint, 'takes events with a type and an id that are text')
+    const given = eventOptions.parse(event, 'deliver')
+    const { type, data = null, id = `msg_${randomUUID()}`, timestamp = new Date(clock.now()) } = given
     const found = await find(endpoint)
     if (found == null) throw WebhookEndpointError(endpoint, 'does not exist')
     signatureOf(found, endpoint, '')

@@ -140,7 +140,7 @@ const count = (min: number) => option.int({ min, max: 2_147_483_647 })
 const milliseconds = option.ms()
 const jitter = option.number({ min: 0, max: 1 })
 
-const backoff = option
+export const backoffOption = option
   .either(
     milliseconds.into((delay) => ({ type: 'fixed' as const, delay, jitter: 0 })),
     option.shape({
@@ -177,7 +177,7 @@ export const expiryShare = 0.98
 
 const portable = {
   attempts: count(1),
-  backoff: backoff.optional(),
+  backoff: backoffOption.optional(),
   delay: option.ms(),
   // BullMQ accepts no higher number.
   priority: option.int({ min: 0, max: 2_097_151 }),

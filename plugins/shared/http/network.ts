@@ -1,4 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { quoted } from '../../../kernel/index.ts'
+import { option } from '../options/index.ts'
 
 const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/
 
@@ -53,6 +55,17 @@ export function networkIn(text: string): Network | undefined {
   const prefix = length === undefined ? bits : Number(length) - (family === familyOf(written) ? 0 : 96)
   return prefix >= 0 && prefix <= bits ? { address, family, prefix } : undefined
 }
+
+const rangeLike = 'an address, or a range such as "10.0.0.0/8"'
+
+/** An option for an address or a range. */
+export const networkOption = option
+  .name()
+  .says(rangeLike)
+  .into((given, place) => {
+    if (networkIn(given) === undefined) place.wrong(quoted(given), rangeLike)
+    return given
+  })
 
 /** Makes the test of whether an address is in one of the ranges; a string that is not an address never is. */
 export function inNetworks(ranges: readonly string[]): (address: string) => boolean {

@@ -233,12 +233,12 @@ test.each([
 
 test('what cannot be delivered is refused before it is in the queue', async () => {
   const { server, deliver, kept } = await sender({})
-  const { deliver: to } = server.services.get('webhooks')
   await expect(server.services.get('webhooks').deliver('nobody', { type: 'a', data: 1 })).rejects.toThrow(
     'the webhook endpoint "nobody" does not exist',
   )
-  expect(to).toBeTypeOf('function')
-  await expect(deliver({ type: '' })).rejects.toThrow('takes events with a type and an id that are text')
+  await expect(deliver({ type: '' })).rejects.toThrow('the option "deliver.type" is ""')
+  await expect(deliver({ timestamp: new Date('x') })).rejects.toThrow('a valid Date')
+  await expect(deliver({ typ: 'a' })).rejects.toThrow('typ')
   await expect(deliver({ data: 1n })).rejects.toMatchObject({ code: 'QueuePayloadError' })
   Object.assign(kept, { secret: 'short' })
   await expect(deliver()).rejects.toThrow('has no secret of Standard Webhooks')
@@ -261,6 +261,7 @@ test.each([
   [{ update: undefined }, 'outgoing.update'],
   [{ allow: ['10.0.0.0/33'] }, 'outgoing.allow'],
   [{ attempts: 0 }, 'outgoing.attempts'],
+  [{ backoff: { type: 'exponental' } }, 'outgoing.backoff'],
   [{ disableAfter: 0 }, 'outgoing.disableAfter'],
   [{ retries: 3 }, 'retries'],
 ])('%#: a wrong option is an error where the server is made', (wrong, named) => {
