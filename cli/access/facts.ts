@@ -25,8 +25,8 @@ export function readFact(text: string): Fact {
   return { text, name, accepts, ...(by && { credential: { by, mode: mode!, rank: modes.indexOf(mode!) } }) }
 }
 
-/** Facts that keep no person out by themselves: they are about pages, files, limits, or not visible. */
-const weak = /^(?:csrf|origin|host|files|limit|own|plugin|option|scope|not seen)\b/
+/** Facts that keep no person out by themselves: they are about pages, files, limits or tenants, which a subdomain may name, or not visible. */
+const weak = /^(?:csrf|tenant|origin|host|files|limit|own|plugin|option|scope|not seen)\b/
 
 /** Whether a fact decides who comes in. */
 export const isGuard = ({ name, credential }: Fact): boolean =>

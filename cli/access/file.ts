@@ -83,7 +83,7 @@ function covers(key: string, other: string): boolean {
 
 const isOpen = ({ way, facts }: FiledWay) => way !== everyRequest && !facts.map(readFact).some(isGuard)
 
-/** What of a way in is no longer asked by another one, which may now have its requests. */
+/** The demands of a way in that another one, which may now have its requests, does not make. */
 function lossesOf(from: FiledWay, to: FiledWay): Change[] {
   const isSafe = from.way.startsWith('ANY ') && /^(?:GET|WS|HEAD|OPTIONS|TRACE|QUERY) /.test(to.way)
   const asked = from.facts.filter((fact) => !(isSafe && /^csrf\b/.test(fact)))
@@ -117,7 +117,7 @@ export function differencesOf(filed: readonly FiledWay[], ways: readonly WayIn[]
       const losses =
         any === undefined ? [] : lossesOf(one, any).map((change) => ({ way: any.way, at: any.at, ...change }))
       const from = one.facts.join('; ') || 'open'
-      // These are no ways in alone: a middleware of the server, or a plugin that is not seen, may have guarded all others.
+      // More than a way in: a middleware of the server, or a plugin that is not seen, may have guarded all others.
       if (key === everyRequest || key.startsWith('? '))
         return [{ way: one.way, at: '', from, to: 'nothing', isWider: true }]
       return [...losses, { way: one.way, at: '', from, to: 'no way in', isWider: false }]

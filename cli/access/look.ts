@@ -10,7 +10,7 @@ type Definition = FullListing['plugins'][number]['definition'] & { readonly heal
 /** The plugins whose ways in cannot be seen, by name, with the reason. */
 export type Unseen = Map<string, string>
 
-/** Stands where a plugin that is not set up may answer: it has something under its prefix. */
+/** Stands where a plugin that is not set up may respond: it has something under its prefix. */
 export const nothing = (): void => {}
 
 /**

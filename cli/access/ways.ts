@@ -144,13 +144,13 @@ function waysOfPlugin(entry: PluginEntry): Found[] {
   })
 }
 
-/** What answers below a path where no route matches, without saying anything about itself. */
+/** What responds below a path where no route matches, without saying anything about itself. */
 function unmatched(path: string, scope: Scope, fact: string): Found {
   const { facts } = demandsOf(reaching(scope), { method: 'ANY', path, options: undefined })
   return { way: `ANY ${path}`, facts: sorted([...facts, fact]) }
 }
 
-/** Middlewares of the whole server that no one has described, which may answer any request, and what answers where no route does. */
+/** Middlewares of the whole server that no one has described, which may respond to any request, and what responds where no route does. */
 function waysOfServer({ plugins, notFoundHandler }: FullListing): (Found & { readonly at: string })[] {
   const root = plugins[0]?.scope.lineage[0]
   if (root === undefined) return []

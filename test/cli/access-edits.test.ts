@@ -512,6 +512,11 @@ test('the file is the same as JSON, and one line is one way in', async () => {
   expect(await filed).not.toMatch(/\.ts:\d|0x|127\.0\.0\.1/)
 })
 
+test('a new way in that asks for a tenant alone is open', () => {
+  const now = [{ way: 'GET /new', facts: ['auth none', 'tenant'], by: 'application', at: '' }]
+  expect(differencesOf([], now)).toMatchObject([{ isWider: true }])
+})
+
 test('the first middleware of the server takes no requests of a route that went', () => {
   const now = [{ way: 'ANY *', facts: ['own audit'], by: 'application', at: '' }]
   expect(
