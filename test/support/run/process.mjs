@@ -13,7 +13,7 @@ import { failed, passed } from './summary.mjs'
  * @typedef {object} RunOptions
  * @property {string} cwd
  * @property {number} deadline When the child and everything it started is ended, in epoch milliseconds.
- * @property {boolean | 'lines'} [show] Passes the output through instead of collecting it; `lines`: not as a terminal, which another one writes to as well.
+ * @property {boolean} [show] Passes the output through instead of collecting it.
  * @property {Record<string, string>} [env]
  *
  * @typedef {{ code: number, output: string, timedOut: boolean }} RunResult
@@ -32,19 +32,17 @@ const running = new Set()
  */
 export function run(command, args, options) {
   return new Promise((resolve) => {
-    const stdio = options.show === true ? 'inherit' : 'pipe'
     const child = spawn(command, args, {
       cwd: options.cwd,
       env: childEnvironment(options.env),
-      stdio: ['ignore', stdio, stdio],
+      stdio: ['ignore', options.show ? 'inherit' : 'pipe', options.show ? 'inherit' : 'pipe'],
       detached: true,
     })
     running.add(child)
     let output = ''
     let timedOut = false
     const collect = (/** @type {Buffer} */ chunk) => {
-      if (options.show === 'lines') process.stdout.write(chunk)
-      else output += chunk
+      output += chunk
     }
     child.stdout?.on('data', collect)
     child.stderr?.on('data', collect)

@@ -17,7 +17,6 @@ const longest = [
   'test/plugins/queues/process.test.ts',
   'test/plugins/queues/ui-browser.test.ts',
   'test/site.test.ts',
-  // In the other lane.
   'docs/examples/examples.test.ts',
   'docs/examples/workflows/kill.test.ts',
   'test/conformance/http.test.ts',

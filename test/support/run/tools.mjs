@@ -8,25 +8,20 @@ export function biome(context) {
 }
 
 /**
- * The files of a whole run in two lanes, by their projects in vitest.config.ts, each with two workers. Those of `alone` start most processes, and
- * use most of the processor time; the others often wait, and fill the time in between. Four workers for all would run four of the former at once.
- */
-const lanes = ['alone', '!alone']
-
-/**
- * Runs vitest and counts from its JSON reports, not from what it prints. The files run in a random order, which the same seed repeats.
+ * Runs vitest and counts from its JSON report, not from what it prints. The files run in a random order, which the same seed repeats.
  *
  * @param {import('./process.mjs').StepContext} context
  * @param {import('./selection.mjs').Selection} selection
  * @returns {Promise<import('./summary.mjs').Outcome>}
  */
 export async function runVitest({ root, scratch, deadline, missingRuntimes }, { vitest, seed, long }) {
-  const isWhole = !long && vitest.length === 0
+  const report = join(scratch, 'vitest.json')
   console.log(`order of the files: --seed ${seed}`)
-  /** @param {string | undefined} project @param {number} lane */
-  const runLane = async (project, lane) => {
-    const report = join(scratch, `vitest-${lane}.json`)
-    const args = [
+  const result = await run(
+    process.execPath,
+    [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${report}`,
@@ -34,25 +29,22 @@ export async function runVitest({ root, scratch, deadline, missingRuntimes }, { 
       '--allowOnly=false',
       '--silent=passed-only',
       `--sequence.seed=${seed}`,
-      ...(project === undefined ? [] : [`--project=${project}`]),
       ...vitest,
-    ]
-    const env = { FRAMEWORK_MISSING_RUNTIMES: missingRuntimes.join(','), ...(long && { FRAMEWORK_TEST_LONG: '1' }) }
-    const command = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args]
-    const result = await run(process.execPath, command, { cwd: root, deadline, show: isWhole ? 'lines' : true, env })
-    return { ...result, report: existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined }
+    ],
+    {
+      cwd: root,
+      deadline,
+      show: true,
+      env: { FRAMEWORK_MISSING_RUNTIMES: missingRuntimes.join(','), ...(long && { FRAMEWORK_TEST_LONG: '1' }) },
+    },
+  )
+  if (!existsSync(report)) {
+    return { passed: 0, failed: 1, skipped: 0, note: result.timedOut ? 'took too long' : 'vitest wrote no report' }
   }
-  const results = await Promise.all((isWhole ? lanes : [undefined]).map(runLane))
-  const without = results.find(({ report }) => report === undefined)
-  if (without !== undefined) {
-    return { passed: 0, failed: 1, skipped: 0, note: without.timedOut ? 'took too long' : 'vitest wrote no report' }
-  }
-  const code = Math.max(...results.map((result) => result.code))
-  /** @type {Report} */
-  const parsed = { testResults: results.flatMap(({ report }) => report.testResults) }
+  const parsed = JSON.parse(readFileSync(report, 'utf8'))
   printSlowest(parsed, root)
   printCommands(parsed, root)
-  return countReport(parsed, code, root)
+  return countReport(parsed, result.code, root)
 }
 
 /**
