@@ -44,7 +44,7 @@ function explain({ routes, finder, root, booted, logger }: Inspected, method: st
   return { route: undefined, params: {}, steps }
 }
 
-/** A listing with the scopes, and with what answers where no route matches. */
+/** A listing with the scopes, and with what responds where no route matches. */
 export interface FullListing extends Listing {
   readonly routes: readonly (ListedRoute & { readonly scope: Scope })[]
   readonly plugins: readonly PluginEntry[]

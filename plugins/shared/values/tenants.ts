@@ -13,7 +13,7 @@ import { defineErrors, quoted } from '../../../kernel/index.ts'
  * }
  */
 export interface Tenant {
-  /** 1 to 64 letters, digits, `.`, `_` and `-`; the first is a letter or a digit, and the last is no `.`. */
+  /** 1 to 64 letters, digits, `.`, `_` and `-`; the first is a letter or a digit, and the last is not a `.`. */
   readonly id: string
 }
 
