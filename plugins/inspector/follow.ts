@@ -23,7 +23,12 @@ function messageOf(payload: unknown): unknown {
 /** Follows the requests of a server and the work of the services in its process; returns the function that ends this. */
 export function follow(recorder: Recorder, ctx: Context, isOwn: (request: Request) => boolean): () => void {
   const links = new Links()
-  const ends = [followRequests(recorder, ctx.server, isOwn)]
+  // In Node.js before 24, a storage in use makes every promise of the process slower.
+  const disable = () => {
+    recorder.current.disable()
+    recorder.repeating.disable()
+  }
+  const ends = [disable, followRequests(recorder, ctx.server, isOwn)]
   eachWorkOf(ctx, 'inspector', (kind) => {
     if (kind.list !== undefined) recorder.activities.addList(kind.list)
     const { form = 'work' } = kind

@@ -138,13 +138,15 @@ interface Held {
   sleeping: number
 }
 
+/** Of all clocks: in Node.js before 24, each storage that was ever used makes every later promise of the process slower by 0.1 µs. */
+const running = new AsyncLocalStorage<Held>()
+
 /** A clock that a test moves. */
 export class MovedClock implements VirtualClock, TestClock {
   readonly #patience: number
   readonly #timers = new Schedule()
   readonly #alarms = new Schedule()
   readonly #held = new Set<Held>()
-  readonly #work = new AsyncLocalStorage<Held>()
   #now: number
   // A whole number, so that its sums with whole milliseconds are exact.
   #monotonic = Math.ceil(systemClock.monotonic())
@@ -214,7 +216,7 @@ export class MovedClock implements VirtualClock, TestClock {
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    const work = this.#work.getStore()
+    const work = running.getStore()
     this.#sleep(work, 1)
     try {
       await sleepBy(this, ms, signal)
@@ -229,8 +231,8 @@ export class MovedClock implements VirtualClock, TestClock {
   }
 
   hold<Result>(work: () => Result, isApart = false): Result {
-    const one: Held = { around: isApart ? undefined : this.#work.getStore(), sleeping: 0 }
-    const result = this.#work.run(one, work)
+    const one: Held = { around: isApart ? undefined : running.getStore(), sleeping: 0 }
+    const result = running.run(one, work)
     if (!isPromise(result)) return result
     this.#held.add(one)
     this.#changed()
@@ -273,7 +275,7 @@ export class MovedClock implements VirtualClock, TestClock {
       throw new Error(
         'the test clock is already moving: await advance, advanceTo or set before the next call, and move it in no handler',
       )
-    const work = this.#work.getStore()
+    const work = running.getStore()
     if (work !== undefined && this.#held.has(work))
       throw new Error('a handler cannot move the test clock, which waits for that handler: move it in the test')
     this.isMoving = true

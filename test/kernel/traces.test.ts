@@ -49,6 +49,7 @@ const shownRequest = ({ request, response, error }: RequestTrace & { error?: Err
 describe('a request', () => {
   test('is followed until its response has left, with its bound stores', async () => {
     const store = new AsyncLocalStorage<string>()
+    clean.push(() => store.disable())
     const { start } = tracingChannel('framework:request')
     start.bindStore(store, (event) => (event as RequestTrace).request.path)
     clean.push(() => start.unbindStore(store))
@@ -244,6 +245,7 @@ describe('a wrapper of work', () => {
 
   test('enters a context around the work, within the earlier ones, after start', async () => {
     const store = new AsyncLocalStorage<string>()
+    clean.push(() => store.disable())
     const lines = follow('wrapped', ({ name }: Event) => name)
     wrap(({ name }, work) => {
       lines.push('enter')
@@ -309,6 +311,7 @@ describe('a wrapper of work', () => {
 
   test('of a request is around its chain; the event has its headers, and takes some for the response', async () => {
     const store = new AsyncLocalStorage<string | undefined>()
+    clean.push(() => store.disable())
     clean.push(
       wrapWork<RequestTrace>('request', ({ request, response }, work) => {
         response.setHeader('traceresponse', 'back')

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { requestContext } from 'framework/plugins'
 import { currentContext } from 'framework/plugins/requestContext'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 
 declare module 'framework' {
@@ -162,6 +162,7 @@ describe('currentContext()', () => {
 
   test('another AsyncLocalStorage is left alone', async () => {
     const other = new AsyncLocalStorage<number>()
+    onTestFinished(() => other.disable())
     const server = serverWith([
       (_req: unknown, _res: unknown, next: () => unknown) => other.run(5, next),
       requestContext({}),

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { memoryQueue, RouteCollection, Server } from 'framework'
 import { clock, virtualClock } from 'framework/kernel'
 import { type TestClock, testClock } from 'framework/testing'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
 
 let time: TestClock
@@ -221,6 +221,7 @@ test('it cannot be moved by a handler that it waits for, and is not moved any mo
 test('a timer keeps the context of the code that set it', async () => {
   take()
   const request = new AsyncLocalStorage<string>()
+  onTestFinished(() => request.disable())
   const seen: unknown[] = []
   request.run('a request', () => clock.setTimeout(() => seen.push(request.getStore()), 1))
   await time.advance(1)

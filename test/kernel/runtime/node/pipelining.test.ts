@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { connect } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { RawRequest } from '../../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits, type Limits } from '../../../../kernel/runtime/adapter.ts'
 import { NodeAdapter } from '../../../../kernel/runtime/node/node.ts'
@@ -323,6 +323,7 @@ test('a client that is still reading its response has all of it when the server 
 
 test('a request that waits for others begins outside of their contexts', async () => {
   const storage = new AsyncLocalStorage<string>()
+  onTestFinished(() => storage.disable())
   const seen: unknown[] = []
   const port = await serve((raw) => {
     seen.push(storage.getStore())
