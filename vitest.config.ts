@@ -197,6 +197,8 @@ export default defineConfig({
     // those: whole runs had one to three tests that came too late and passed alone. Two lanes of two workers were no faster (926 to 969 s) and
     // failed in the same way.
     maxWorkers: 2,
+    // Cases that run side by side wait for services and limits of time.
+    maxConcurrency: 10,
     // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -15,30 +15,13 @@ interface Service {
   stop(): Promise<unknown>
 }
 
+type Users = Record<string, [open: (url: string) => Promise<User>, promised: Promised]>
+
 /** The rows of the tables in docs/plugins: what each plugin does while its service is away. */
-function outagesOf(
-  service: string,
-  start: () => Promise<Service>,
-  plugins: Record<string, [open: (url: string) => Promise<User>, promised: Promised]>,
-) {
-  describe(service, () => {
-    let own: Service
-    beforeAll(async () => {
-      own = await start()
-    })
-    afterAll(() => own?.stop())
-    // What waits for seconds waits side by side; shorter limits would be missed on a busy machine.
-    for (const [name, [open, promised]] of Object.entries(plugins))
-      (promised.limit < 1_000 ? test : test.concurrent).each(kinds)(`${name}: %s`, async (kind) => {
-        await using proxy = await outageProxy(own.url)
-        const user = await open(proxy.url)
-        try {
-          await expectOutage(user, (one) => proxy.outage(one), kind, promised)
-        } finally {
-          await user.close()
-        }
-      })
-  })
+const outages: { service: string; start: () => Promise<Service>; plugins: Users }[] = []
+
+function outagesOf(service: string, start: () => Promise<Service>, plugins: Users): void {
+  outages.push({ service, start, plugins })
 }
 
 const noLock = { outcome: 'LockStoreError', limit: 2_000 }
@@ -78,6 +61,34 @@ outagesOf('MQTT', async () => at('mqtt', await startMosquitto()), {
 
 outagesOf('SMTP', async () => at('smtp', await startSmtp()), {
   mailer: [(url) => users.mailer(url), { outcome: 'MailSendError', limit: 1_000 }],
+})
+
+const running = new Map<string, Service>()
+
+beforeAll(async () => {
+  await Promise.all(outages.map(async ({ service, start }) => running.set(service, await start())))
+})
+afterAll(() => Promise.all([...running.values()].map((own) => own.stop())))
+
+const cases = outages.flatMap(({ service, plugins }) =>
+  Object.entries(plugins).flatMap(([name, [open, promised]]) =>
+    kinds.map((kind) => [`${service}, ${name}: ${kind}`, service, kind, open, promised] as const),
+  ),
+)
+// What waits for seconds waits side by side; shorter limits would be missed on a busy machine.
+const isPatient = ({ limit }: Promised) => limit >= 1_000
+
+describe.for([true, false])('patient: %s', (patient) => {
+  const some = cases.filter(([, , , , promised]) => isPatient(promised) === patient)
+  ;(patient ? test.concurrent : test).for(some)('%s', async ([, service, kind, open, promised]) => {
+    await using proxy = await outageProxy(running.get(service)!.url)
+    const user = await open(proxy.url)
+    try {
+      await expectOutage(user, (one) => proxy.outage(one), kind, promised)
+    } finally {
+      await user.close()
+    }
+  })
 })
 
 describe('a proxy', () => {
