@@ -1,5 +1,6 @@
 import { nearest } from '../../kernel/index.ts'
 import { MailAddressError } from './errors.ts'
+import { control } from './header.ts'
 
 /** An address, bare or as `Ada <ada@example.org>`. */
 export type EmailAddress = `${string}@${string}`
@@ -44,7 +45,6 @@ const parts = ['name', 'address']
  */
 const local = /^[^\p{C}\p{Z}<>()[\]\\,;:@"]{1,64}$/u
 const domain = /^[\p{L}\p{N}\p{M}_.-]{1,255}$/u
-const control = /[\p{Cc}\u2028\u2029]/u
 
 /** Splits an address into name and address; the message of an error does not contain the given string. */
 export function addressOf(where: string, given: unknown): { name: string; address: string } {

@@ -5,7 +5,7 @@ import { MailHeaderError } from './errors.ts'
 import type { MailAttachment, MailMessage } from './transport.ts'
 
 /** A line break would begin another header, or the body; the other characters do not belong in a header. */
-const control = /[\p{Cc}\u2028\u2029]/u
+export const control = /[\p{Cc}\u2028\u2029]/u
 /** RFC 5322, section 3.6.8. */
 const nameOfHeader = /^[!-9;-~]{1,76}$/
 /** RFC 5322, section 2.1.1, allows 998 characters for a line; a folded header may be longer. */
@@ -36,21 +36,18 @@ export function checkHeader(name: string, value: unknown): string {
   return name
 }
 
-const fields = ['filename', 'content', 'path', 'contentType', 'cid'] as const
+const fields = ['filename', 'content', 'path', 'contentType', 'cid']
 
 /** Copies the known members of an attachment, and no others that nodemailer would interpret. */
 export function checkAttachment(given: MailAttachment): MailMessage['attachments'][number] {
   if (typeof given !== 'object' || given === null)
     throw MailHeaderError('an attachment', 'is { filename, content } or { path }')
-  for (const name of Object.keys(given)) {
-    if (!(fields as readonly string[]).includes(name)) {
+  for (const [name, value] of Object.entries(given)) {
+    if (!fields.includes(name))
       throw MailHeaderError(`the attachment's "${name}"`, `is unknown; the known ones are ${fields.join(', ')}`)
-    }
+    if (name !== 'content' && value !== undefined) checkText(`the attachment's ${name}`, value)
   }
   const { content, path } = given
-  for (const name of ['filename', 'path', 'contentType', 'cid'] as const) {
-    if (given[name] !== undefined) checkText(`the attachment's ${name}`, given[name])
-  }
   if ((content === undefined) === (path === undefined))
     throw MailHeaderError('an attachment', 'has either content or path')
   if (content !== undefined && typeof content !== 'string' && !(content instanceof Uint8Array)) {

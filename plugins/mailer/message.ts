@@ -9,10 +9,7 @@ import { checkAttachment, checkHeader, checkText } from './header.ts'
 import type { TemplateAdapter } from './templates/contract.ts'
 import { type MailAttachment, type MailMessage, whyNoFile } from './transport.ts'
 
-interface Person {
-  name: string
-  address: string
-}
+type Person = MailMessage['from']
 
 interface Template {
   /** Its name in messages. */
@@ -136,7 +133,7 @@ export class MailBuilder {
 
   /** Checks that nothing is missing, and renders the mail. @internal */
   async finish(sender: Person, adapter: TemplateAdapter | undefined): Promise<MailMessage> {
-    const { to, cc, bcc, replyTo } = this.#recipients
+    const { to, cc, bcc } = this.#recipients
     if (to.length === 0) throw MailIncompleteError('recipient', 'to("ada@example.org")')
     checkSubject(this.#subject)
     const why = await whyNoFile(this.#attachments)
@@ -147,10 +144,7 @@ export class MailBuilder {
     return {
       messageId: messageIdFor(from.address),
       from,
-      to,
-      cc,
-      bcc,
-      replyTo,
+      ...this.#recipients,
       ...content,
       headers: this.#headers,
       ...defined({ priority: this.#priority }),

@@ -95,8 +95,7 @@ const sender = option.custom<MailProvider['from'], { name: string; address: stri
   '"shop@example.org" or { name, address }',
   (given, place) => {
     try {
-      if (given !== undefined) return addressOf(place.path, given)
-      return void place.wrong(given, '"shop@example.org" or { name, address }')
+      return addressOf(place.path, given)
     } catch (error) {
       if ((error as { code?: unknown }).code !== MailAddressError.code) throw error
       return void place.problem((error as Error).message)

@@ -25,15 +25,11 @@ export interface TemplateAdapter {
  * )
  */
 export class CustomAdapter implements TemplateAdapter {
-  readonly #render: TemplateAdapter['render']
+  readonly render: TemplateAdapter['render']
 
   constructor(render: TemplateAdapter['render']) {
     if (typeof render !== 'function')
       throw OptionError('CustomAdapter', render, 'a function (template, data, kind) => text')
-    this.#render = render
-  }
-
-  render(template: string, data: object, kind: 'html' | 'text'): string | Promise<string> {
-    return this.#render(template, data, kind)
+    this.render = render
   }
 }

@@ -79,7 +79,7 @@ export class EdgeAdapter implements TemplateAdapter {
     const lines = linesOfOwnNames(data)
     const source = lines.join('') + template
     try {
-      const run = await this.#compiled.get(source, 'template', () => edge.asyncCompiler.compileRaw(source))
+      const run = this.#compiled.of(source, 'template', () => edge.asyncCompiler.compileRaw(source))
       const page = make(kind)
       return page.stacks.fillPlaceholders(await run(page, { ...edge.globals, ...data }, {}))
     } catch (error) {

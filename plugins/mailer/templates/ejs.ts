@@ -29,7 +29,7 @@ export class EjsAdapter implements TemplateAdapter {
   async render(template: string, data: object, kind: 'html' | 'text'): Promise<string> {
     const ejs = await this.#engine.get()
     const settings = kind === 'text' ? { cache: false, escape: asItIs } : { cache: false }
-    const run = await this.#compiled.get(template, kind, () => ejs.compile(template, settings))
+    const run = this.#compiled.of(template, kind, () => ejs.compile(template, settings))
     // A copy without a prototype: EJS reads settings, including code, from members of its data.
     return run(Object.assign(Object.create(null), data))
   }

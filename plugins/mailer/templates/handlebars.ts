@@ -33,7 +33,7 @@ export class HandlebarsAdapter implements TemplateAdapter {
 
   async render(template: string, data: object, kind: 'html' | 'text'): Promise<string> {
     const engine = await this.#engine.get()
-    const run = await this.#compiled.get(template, kind, () => engine.compile(template, { noEscape: kind === 'text' }))
+    const run = this.#compiled.of(template, kind, () => engine.compile(template, { noEscape: kind === 'text' }))
     return run(data, { allowProtoPropertiesByDefault: false, allowProtoMethodsByDefault: false })
   }
 }

@@ -82,7 +82,7 @@ export class MustacheAdapter implements TemplateAdapter {
 
   async render(template: string, data: object, kind: 'html' | 'text'): Promise<string> {
     const { writer, contextOf } = await this.#engine.get()
-    const tokens = await this.#compiled.get(template, 'template', () => parsed(writer, template))
+    const tokens = this.#compiled.of(template, 'template', () => parsed(writer, template))
     const config = kind === 'text' ? { escape: (value: unknown) => String(value) } : {}
     return writer.renderTokens(tokens, contextOf(data), undefined, template, config)
   }
