@@ -172,7 +172,9 @@ export class StorageDisk {
   list(prefix = ''): AsyncIterable<StorageEntry> {
     checkPrefix(prefix)
     checkReach(prefix)
-    return withoutTenants(this.#provider.list(`${objectPrefix()}${prefix}`))
+    const ofTenant = objectPrefix()
+    const entries = this.#provider.list(`${ofTenant}${prefix}`)
+    return ofTenant !== '' || reachesTenants(objectRoot) ? withoutTenants(entries, ofTenant) : entries
   }
 
   /** Copies an object with its content type. @throws (as a rejection) FileNotFoundError. */
@@ -258,15 +260,9 @@ export class StorageDisk {
 }
 
 /** The entries with the keys that their tenant knows; application-wide work does not see those of tenants. */
-function withoutTenants(entries: AsyncIterable<StorageEntry>): AsyncIterable<StorageEntry> {
-  const { length } = objectPrefix()
-  if (length === 0 && !reachesTenants(objectRoot)) return entries
-  return {
-    async *[Symbol.asyncIterator]() {
-      for await (const entry of entries)
-        if (length > 0 || !entry.key.startsWith(objectRoot)) yield { ...entry, key: entry.key.slice(length) }
-    },
-  }
+async function* withoutTenants(entries: AsyncIterable<StorageEntry>, { length }: string): AsyncGenerator<StorageEntry> {
+  for await (const entry of entries)
+    if (length > 0 || !entry.key.startsWith(objectRoot)) yield { ...entry, key: entry.key.slice(length) }
 }
 
 function inMode(bytes: Uint8Array, mode: 'raw' | 'text'): Uint8Array | string {

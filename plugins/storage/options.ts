@@ -9,11 +9,9 @@ export interface StorageSettings<Name extends string = string> {
 }
 
 /** Options of the storage plugin. */
-export interface StorageOptions {
+export interface StorageOptions extends StorageSettings {
   /** The providers of objects, under names of your choice. */
   providers: { readonly [name: string]: StorageProvider }
-  /** The default provider. Optional if there is only one. */
-  defaultProvider?: string
 }
 
 const methods = ['put', 'read', 'remove', 'head', 'list', 'copy'] as const

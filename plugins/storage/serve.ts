@@ -10,11 +10,8 @@ import { checkKey, nameOf } from './key.ts'
 import type { LocalStorageProvider } from './providers/local.ts'
 import type { Grant, SignedUrls } from './providers/signed-urls.ts'
 
-export const { StorageAddressError } = defineErrors({
+const { StorageAddressError, StorageOrderError } = defineErrors({
   StorageAddressError: [403, (why: string) => `the address of an object ${why}`],
-})
-
-const { StorageOrderError } = defineErrors({
   StorageOrderError: () =>
     'the body of an upload was already read. List the plugin storage before json and every other plugin that reads bodies',
 })

@@ -121,7 +121,7 @@ export class StoredFile implements UploadedFile {
   async release(failed: boolean): Promise<void> {
     if (this.#moved || this.#isReleased) return
     this.#isReleased = true
-    await this.#stored.release(failed)
+    await this.#stored.release?.(failed)
   }
 }
 

@@ -1,5 +1,6 @@
 import { Dicer } from '@fastify/busboy'
 import { BadRequestError, PayloadTooLargeError } from '../../kernel/index.ts'
+import { type Deferred, deferred } from '../shared/values/promises.ts'
 import type { RawHeader } from './part-header.ts'
 
 /** Three times the longest file name of any system. */
@@ -192,7 +193,8 @@ export class PartReader {
 export class PartBody implements AsyncIterator<Uint8Array, undefined> {
   readonly #stream: PartStream
   readonly #pieces: Uint8Array[] = []
-  readonly #readers: Reader[] = []
+  /** The readers that are waiting for a piece. */
+  readonly #readers: Deferred<IteratorResult<Uint8Array, undefined>>[] = []
   #take: ((piece: Uint8Array) => void) | undefined
   #isOver = false
   #error: Error | undefined
@@ -216,7 +218,9 @@ export class PartBody implements AsyncIterator<Uint8Array, undefined> {
     if (value !== undefined) return Promise.resolve({ done: false, value })
     if (this.#isOver) return Promise.resolve({ done: true, value: undefined })
     if (this.#stream.isPaused()) this.#stream.resume()
-    return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }))
+    const reader = deferred<IteratorResult<Uint8Array, undefined>>()
+    this.#readers.push(reader)
+    return reader.promise
   }
 
   /** Passes on all remaining pieces, without backpressure and without a promise for each piece. */
@@ -235,12 +239,6 @@ export class PartBody implements AsyncIterator<Uint8Array, undefined> {
       this.#stream.pause()
     }
   }
-}
-
-/** A reader that is waiting for a piece. */
-interface Reader {
-  resolve(result: IteratorResult<Uint8Array, undefined>): void
-  reject(error: Error): void
 }
 
 /** The size of a header in bytes; the limit itself if it has as many lines as the parser reads at most. */

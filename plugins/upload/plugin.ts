@@ -85,7 +85,7 @@ export const upload = definePlugin({
       })
     })
     ctx.onClose(async () => {
-      for (const store of stores) await store.close()
+      for (const store of stores) await store.close?.()
     })
   },
 })

@@ -127,7 +127,7 @@ class FormReceiver {
       // Bytes that a sink has not read still count, and precede the next part.
       while (!(await read()).done);
     } catch (error) {
-      await stored?.release(true)
+      await stored?.release?.(true)
       throw error
     }
     this.#files.push(new StoredFile({ field, filename, mimeType, size }, stored))
@@ -189,14 +189,12 @@ async function refuseUnread(raw: RawRequest, limit: number): Promise<void> {
 }
 
 function followed(form: FormReceiver, request: Request): Promise<ReceivedForm> {
-  if (!uploadTrace.isOn) return receive(form, request)
-  const event: UploadTrace = { request, files: 0, bytes: 0 }
   return uploadTrace.run(
-    () => event,
-    async () => {
+    () => ({ request, files: 0, bytes: 0 }),
+    async (event) => {
       const received = await receive(form, request)
-      event.files = received.files.length
-      event.bytes = received.files.reduce((sum, { size }) => sum + size, 0)
+      const bytes = received.files.reduce((sum, { size }) => sum + size, 0)
+      if (event !== undefined) Object.assign(event, { files: received.files.length, bytes })
       return received
     },
   )

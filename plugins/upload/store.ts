@@ -46,7 +46,7 @@ export interface Stored {
   /** The result of a sink. */
   readonly result?: unknown
   /** Called once, when the file is no longer needed; `failed`: whether the request failed. Never rejects. */
-  release(failed: boolean): Promise<void>
+  release?(failed: boolean): Promise<void>
 }
 
 /** The bytes of a file, to be read once: piece by piece with backpressure, or all at once. */
@@ -63,20 +63,16 @@ interface StoreSource extends Omit<UploadSource, 'stream'> {
 export interface Store {
   write(source: StoreSource): Promise<Stored>
   /** Removes remaining files when the server closes. */
-  close(): Promise<void>
+  close?(): Promise<void>
 }
-
-const settled = Promise.resolve()
 
 /** Keeps files in memory. */
 export const memoryStore: Store = {
   async write({ content }) {
     const chunks: Uint8Array[] = []
     await content.each((chunk) => chunks.push(chunk))
-    const bytes = Buffer.concat(chunks)
-    return { bytes, release: () => settled }
+    return { bytes: Buffer.concat(chunks) }
   },
-  close: () => settled,
 }
 
 /** Runs a sink of the application; `warn` receives files that could not be discarded. */
@@ -88,7 +84,6 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
       warn(error)
     }
   }
-
   const written = async (source: UploadSource) => unlessAborted(Promise.resolve(sink.write(source)), source, discard)
 
   return {
@@ -103,7 +98,6 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
       }
       return { result, release }
     },
-    close: () => Promise.resolve(),
   }
 }
 
@@ -154,10 +148,8 @@ export function diskStore(base: string): Store {
       const { path, handle } = await create()
       const remove = () => unlink(path).catch(() => {})
       try {
-        await writeFile(handle, content)
-        await handle.close()
+        await writeFile(handle, content).finally(() => handle.close())
       } catch (error) {
-        await handle.close().catch(() => {})
         await remove()
         throw error
       }

@@ -175,7 +175,10 @@ export class AzureBlobStorageProvider implements StorageProvider {
         throw Object.assign(StorageUrlError(this.#backend.name, 'signed address', remedy), { cause: error })
       }
     }
-    const lent = await this.#lend(new sdk.BlobServiceClient(serviceOf(client), pipelineOf(client)), expiresOn)
+    // With all settings of the client: proxies, retries, the token. The type declarations hide them.
+    const { pipeline } = client as unknown as { pipeline: ConstructorParameters<typeof BlobServiceClient>[1] }
+    const service = new sdk.BlobServiceClient(client.url.replace(/\/[^/]*\/?$/, ''), pipeline)
+    const lent = await this.#lend(service, expiresOn)
     const what = { containerName: client.containerName, blobName: key, ...granted }
     return `${blob.url}?${sdk.generateBlobSASQueryParameters(what, lent, client.accountName)}`
   }
@@ -215,13 +218,4 @@ interface Properties {
 /** An entry of a list. Azure's lists omit the quotes that the tag has in headers. */
 function entryOf(key: string, { contentLength = 0, lastModified = new Date(0), etag = '' }: Properties): StorageEntry {
   return { key, size: contentLength, lastModified, etag: etag.startsWith('"') ? etag : `"${etag}"` }
-}
-
-function serviceOf(client: ContainerClient): string {
-  return client.url.replace(/\/[^/]*\/?$/, '')
-}
-
-/** The client's pipeline, with all its settings: proxies, retries, the token. The type declarations hide it. */
-function pipelineOf(client: ContainerClient): ConstructorParameters<typeof BlobServiceClient>[1] {
-  return (client as unknown as { pipeline: ConstructorParameters<typeof BlobServiceClient>[1] }).pipeline
 }

@@ -49,10 +49,7 @@ type SignUrl = (
   options: { readonly expiresIn: number; readonly signableHeaders?: Set<string>; readonly signingDate: Date },
 ) => Promise<string>
 
-interface Upload {
-  done(): Promise<unknown>
-  abort(): Promise<void>
-}
+type UploadClass = new (options: object) => { done(): Promise<unknown>; abort(): Promise<void> }
 
 /** Options of `S3StorageProvider`. */
 export interface S3StorageOptions {
@@ -87,11 +84,6 @@ const s3Options = option
   })
   .typed<S3StorageOptions>()
 
-interface Parts {
-  readonly sdk: S3Sdk
-  readonly client: S3Client
-}
-
 /** The largest object that S3 copies in one call; it supports objects of at most 5 TB in at most 10 000 parts. */
 const copyLimit = 5 * 1024 ** 3
 const copyPart = 1024 ** 3
@@ -124,7 +116,7 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   /** Loads the packages; connects to nothing. */
-  async #open(): Promise<Parts> {
+  async #open(): Promise<{ readonly sdk: S3Sdk; readonly client: S3Client }> {
     const loaded = await peer('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'), feature)
     const sdk = loaded as unknown as S3Sdk
     const { client, endpoint, region = endpoint && 'us-east-1', credentials } = this.#options
@@ -162,7 +154,7 @@ export class S3StorageProvider implements StorageProvider {
     }
     const { client } = await this.#parts.get()
     const lib = await peer('@aws-sdk/lib-storage', () => import('@aws-sdk/lib-storage'), `a stream in ${feature}`)
-    const Upload = lib.Upload as unknown as new (options: object) => Upload
+    const Upload = lib.Upload as unknown as UploadClass
     await this.#backend.send(body, async (Body, signal) => {
       const upload = new Upload({ client, params: { ...input, Body }, partSize, queueSize: partsAtOnce })
       signal.addEventListener('abort', () => void upload.abort(), { once: true })
@@ -232,9 +224,8 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   uploadUrl(key: string, expirySeconds: number, contentType: string | undefined): Promise<string> {
-    if (contentType === undefined) return this.#presigned('PutObjectCommand', { Key: key }, expirySeconds)
     // Otherwise the client could choose the content type itself: HTML instead of a picture.
-    const signed = new Set(['content-type'])
+    const signed = new Set(contentType === undefined ? [] : ['content-type'])
     return this.#presigned('PutObjectCommand', { Key: key, ContentType: contentType }, expirySeconds, signed)
   }
 
