@@ -7,10 +7,10 @@ import { jsonText } from '../shared/values/json-text.ts'
 import { nameInTenant } from '../shared/values/tenants.ts'
 import { Mounts } from '../shared/work/mounts.ts'
 import { whenCommitted } from '../shared/work/transactions.ts'
-import type { Keeping, Recipient } from './buses/contract.ts'
+import type { Keeping, PresentClient, Recipient } from './buses/contract.ts'
 import type { ChannelOptions, ChannelParams } from './declared.ts'
 import { ChannelNameError, ChannelPayloadError, ChannelSchemaError, ChannelsNotRunningError } from './errors.ts'
-import type { Hub, Membership, PresentClient } from './hub.ts'
+import type { Hub, Membership } from './hub.ts'
 import { ChannelPattern, type NameValues } from './name.ts'
 import type { JoinableSocket } from './socket-client.ts'
 
@@ -268,7 +268,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
   ): Promise<Result[]> {
     const byBus = new Map<string, Hub>()
     for (const hub of of ?? servers.current(`${what} the channel "${name}"`) ?? [])
-      if (!byBus.has(hub.key)) byBus.set(hub.key, hub)
+      if (!byBus.has(hub.bus.key)) byBus.set(hub.bus.key, hub)
     if (byBus.size === 0) throw ChannelsNotRunningError(`${what} the channel "${name}"`)
     const own = [...byBus.values()].filter((hub) => !hub.isTaken(this as Channel, name))
     if (own.length === 0)

@@ -7,14 +7,9 @@ import type { ChannelClient, DeclaredChannel } from './declared.ts'
 import { TooManyChannelsError } from './errors.ts'
 import type { Frame } from './frames.ts'
 import type { Hub } from './hub.ts'
+import type { ChannelsSettings } from './options.ts'
 import { channelFor } from './requests.ts'
 import type { JoinedClient, Member } from './room.ts'
-
-export interface EventSettings {
-  readonly maxChannelsPerClient: number
-  readonly maxBuffered: number
-  readonly keepAlive: number
-}
 
 /** Milliseconds after which a browser reconnects; randomised, so that the clients of an instance do not all return simultaneously. */
 const retryMs = () => 500 + Math.floor(Math.random() * 1500)
@@ -23,7 +18,7 @@ const retryMs = () => 500 + Math.floor(Math.random() * 1500)
 export type EventStreams = ReturnType<typeof eventStreams>
 
 /** `enter` counts the stream of a request, throws if there are too many, and returns the function that ends the count. */
-export function eventStreams(hub: Hub, enter: (req: Request) => () => void, settings: EventSettings) {
+export function eventStreams(hub: Hub, enter: (req: Request) => () => void, settings: ChannelsSettings) {
   const open = new Set<EventClient>()
   return {
     get size(): number {
@@ -97,16 +92,11 @@ class EventClient implements JoinedClient {
   readonly #seen: Map<string, string>
   readonly #maxBuffered: number
 
-  constructor(
-    client: ChannelClient,
-    seen: Map<string, string>,
-    { maxBuffered, keepAlive }: EventSettings,
-    onEnd: () => void,
-  ) {
+  constructor(client: ChannelClient, seen: Map<string, string>, settings: ChannelsSettings, onEnd: () => void) {
     this.client = client
     this.#seen = seen
-    this.#maxBuffered = maxBuffered
-    this.stream = new EventStream(`retry: ${retryMs()}\n\n`, keepAlive, onEnd)
+    this.#maxBuffered = settings.maxBuffered
+    this.stream = new EventStream(`retry: ${retryMs()}\n\n`, settings.keepAlive, onEnd)
   }
 
   get isHere(): boolean {

@@ -1,4 +1,4 @@
-import type { Entry, Present } from './buses/contract.ts'
+import type { Entry } from './buses/contract.ts'
 
 /** The kinds of notices that the server sends about a channel. */
 export type NoticeType = 'joined' | 'left' | 'gap' | 'presence' | 'refused' | 'published'
@@ -53,6 +53,3 @@ export function messageFrame(name: string, { id, body }: Entry): Frame {
 export function noticeFrame(type: NoticeType, data: Notice): Frame {
   return new Frame(type, JSON.stringify(data), { start: type === 'joined' || type === 'gap' ? data.id : undefined })
 }
-
-/** Returns the data that others see, without the server's own data. */
-export const shown = ({ id, user, data }: Present) => ({ id, user, data })

@@ -9,7 +9,7 @@ import {
   type Entry,
   emptyReplay,
   type Keeping,
-  type Present,
+  type PresentClient,
   type Replay,
 } from './buses/contract.ts'
 import type { ChannelClient, DeclaredChannel } from './declared.ts'
@@ -24,7 +24,8 @@ import {
   NotJoinedError,
   TooManyChannelsError,
 } from './errors.ts'
-import { noticeFrame, shown } from './frames.ts'
+import { noticeFrame } from './frames.ts'
+import type { ChannelsSettings } from './options.ts'
 import { type JoinedClient, type Member, startOf } from './room.ts'
 import { type ChannelCounts, Rooms } from './rooms.ts'
 import { type Rules, rulesOf } from './rule.ts'
@@ -36,16 +37,6 @@ export interface Membership {
   leave(): void
 }
 
-/** What others see of a client: its id, its user, and the result of the option `presence`. */
-export interface PresentClient {
-  /** The id of the client; a user with two devices is two clients. */
-  readonly id: string
-  /** The user that the option `user` returned for the client. */
-  readonly user?: string | undefined
-  /** The result of the option `presence` for the client; other clients see it. */
-  readonly data: unknown
-}
-
 /** A client's request to join. */
 interface JoinRequest {
   /** The id of the last message that the client has received. */
@@ -55,10 +46,7 @@ interface JoinRequest {
   readonly ref?: unknown
 }
 
-export interface HubSettings {
-  readonly maxChannelsPerClient: number
-  readonly timeout: number
-}
+type HubSettings = Pick<ChannelsSettings, 'maxChannelsPerClient' | 'timeout'>
 
 /** A message being published to the clients in a channel, or an order to remove some of them. */
 export interface ChannelPublishTrace extends TraceOutcome {
@@ -80,7 +68,7 @@ export class Hub {
   /** The websockets of the plugin's scope. */
   readonly sockets: { has(socket: JoinableSocket): boolean }
   readonly counts: ChannelCounts = { channels: 0, members: 0, published: 0, refused: 0, gaps: 0 }
-  readonly #bus: Bus
+  readonly bus: Bus
   readonly #settings: HubSettings
   readonly #rules: Rules
   readonly #rooms: Rooms
@@ -93,7 +81,7 @@ export class Hub {
   constructor({ server, sockets }: Pick<Hub, 'server' | 'sockets'>, bus: Bus, settings: HubSettings, log: Logger) {
     this.server = server
     this.sockets = sockets
-    this.#bus = bus
+    this.bus = bus
     this.#settings = settings
     this.#rules = rulesOf(settings.timeout, log, server)
     const removed = (member: Member) => this.#removed(member)
@@ -102,23 +90,15 @@ export class Hub {
     this.#rooms = new Rooms(bus, this.counts, { askAgain, removed, userOf }, log)
   }
 
-  get key(): string {
-    return this.#bus.key
-  }
-
-  async check(): Promise<void> {
-    await this.#bus.check?.()
-  }
-
   open(among: (events: BusEvents) => BusEvents = (events) => events): Promise<void> {
-    return this.#bus.open(among(this.#rooms))
+    return this.bus.open(among(this.#rooms))
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all(this.#telling)
     await this.#rooms.close()
-    await this.#bus.close()
+    await this.bus.close()
   }
 
   /**
@@ -150,12 +130,12 @@ export class Hub {
     this.counts.published++
     return publishTrace.run(
       () => ({ server: this.server, channel: name, kind: entry.kind, body: entry.body }),
-      () => this.#reach(name, () => this.#bus.publish(key, entry, keeping)),
+      () => this.#reach(name, () => this.bus.publish(key, entry, keeping)),
     )
   }
 
-  async presentIn(name: string, key: string): Promise<readonly PresentClient[]> {
-    return (await this.#reach(name, () => this.#bus.present(key))).map(shown)
+  presentIn(name: string, key: string): Promise<readonly PresentClient[]> {
+    return this.#reach(name, () => this.bus.present(key))
   }
 
   async joinSocket(channel: DeclaredChannel, name: string, socket: JoinableSocket): Promise<Membership> {
@@ -223,7 +203,7 @@ export class Hub {
     // A removal while `join` was deciding did not reach this client, which was not in the room: the decision may rest on outdated data.
     if (room.removedAt >= asked && !(await this.#mayJoin(member))) this.#refuse(name)
     const replay: Replay =
-      after === undefined ? emptyReplay(room.last) : await this.#reach(name, () => this.#bus.after(key, after))
+      after === undefined ? emptyReplay(room.last) : await this.#reach(name, () => this.bus.after(key, after))
     const present = own === undefined ? undefined : await this.#reach(name, () => this.#rooms.presentIn(room))
     const { state: isStated } = member.channel.rules
     const isNew = after === undefined || !replay.isComplete
@@ -238,7 +218,7 @@ export class Hub {
         author,
         // An id before the messages that have arrived since: a client that is disconnected in between requests them again.
         id: after === undefined ? startOf(member, room) : replay.isComplete ? after : undefined,
-        present: present && withOwn(present, own!).map(shown),
+        present: present && withOwn(present, own!),
         state,
       }),
     )
@@ -253,12 +233,10 @@ export class Hub {
   }
 
   /** Reads what others see of a client, before the client is in: data that cannot be serialised would be a problem for all members. */
-  async #presentOf(member: Member): Promise<Present | undefined> {
+  async #presentOf(member: Member): Promise<PresentClient | undefined> {
     const { joined, channel, user } = member
     if (channel.rules.presence === undefined) return undefined
-    const { id } = joined.client
-    const data = await this.#said(member, 'presence')
-    return user === undefined ? { id, data } : { id, user, data }
+    return { id: joined.client.id, user, data: await this.#said(member, 'presence') }
   }
 
   /** What a function among the options says to clients; refuses the client if it fails. */
@@ -353,7 +331,7 @@ export class Hub {
   #removed(member: Member): void {
     this.#drop(member)
     member.joined.send(member.name, noticeFrame('left', { channel: member.name, reason: 'removed' }))
-    member.joined.dropped(member.name)
+    member.joined.dropped?.()
   }
 
   async #reach<Result>(name: string, call: () => Promise<Result>): Promise<Result> {
@@ -367,7 +345,7 @@ export class Hub {
 }
 
 /** Adds the client for which the list is meant, since it is about to be in the channel. */
-const withOwn = (all: readonly Present[], own: Present) => [...all.filter(({ id }) => id !== own.id), own]
+const withOwn = (all: readonly PresentClient[], own: PresentClient) => [...all.filter(({ id }) => id !== own.id), own]
 
 /** Whether a client may publish: never through a stream of events. */
 const mayPublish = ({ rules }: DeclaredChannel, { client }: JoinedClient) =>

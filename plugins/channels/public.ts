@@ -2,6 +2,7 @@
 import type { AnyChannel } from './channel.ts'
 import type { ChannelsService } from './service.ts'
 
+export type { PresentClient } from './buses/contract.ts'
 export {
   type AnyChannel,
   type Channel,
@@ -11,7 +12,7 @@ export {
   type ServerChannel,
 } from './channel.ts'
 export type { ChannelClient, ChannelHistory, ChannelOptions, ChannelParams, ChannelRuleCall } from './declared.ts'
-export type { Membership, PresentClient } from './hub.ts'
+export type { Membership } from './hub.ts'
 export type { ChannelsOptions, ChannelsRedisOptions } from './options.ts'
 
 // Augments the files that declare the interfaces: augmenting the entry point would hide this from applications that do the same.

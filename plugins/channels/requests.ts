@@ -14,13 +14,7 @@ export function channelFor(channels: readonly DeclaredChannel[], name: string): 
 }
 
 /** A request of a client; the response repeats its `ref`. */
-interface ChannelRequest {
-  readonly channel?: unknown
-  readonly after?: unknown
-  readonly author?: unknown
-  readonly payload?: unknown
-  readonly ref?: unknown
-}
+type ChannelRequest = { readonly [Member in 'channel' | 'after' | 'author' | 'payload' | 'ref']?: unknown }
 
 /** Returns the client's `ref` if it may be sent back: a number, or a string of at most 100 characters. */
 const refOf = ({ ref }: ChannelRequest) =>

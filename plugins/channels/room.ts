@@ -1,8 +1,8 @@
 import { clock } from '../../kernel/index.ts'
 import type { Tenant } from '../shared/values/tenants.ts'
-import { type Entry, type Present, placeBefore, placeOf, type Replay } from './buses/contract.ts'
+import { type Entry, type PresentClient, placeBefore, placeOf, type Replay } from './buses/contract.ts'
 import type { ChannelClient, DeclaredChannel } from './declared.ts'
-import { type Frame, messageFrame, noticeFrame, shown } from './frames.ts'
+import { type Frame, messageFrame, noticeFrame } from './frames.ts'
 
 /** One client with the channels that it is in. */
 export interface JoinedClient {
@@ -15,7 +15,7 @@ export interface JoinedClient {
   readonly isHere: boolean
   send(name: string, frame: Frame): void
   /** Called when the client is no longer in the channel for a reason other than its own request. */
-  dropped(name: string): void
+  dropped?(): void
 }
 
 /** One client in one channel. */
@@ -65,9 +65,9 @@ export class Room {
   isCatchingUp = false
   /** The messages that arrive before `last` is known, or while missed messages are read. */
   #held: Entry[] | undefined = []
-  #present: Map<string, Present> | undefined = undefined
+  #present: Map<string, PresentClient> | undefined = undefined
   /** The clients that come and go while the list is read, one array for each reading: the list may be older or newer than they are. */
-  readonly #noticed = new Set<[id: string, present: Present | undefined][]>()
+  readonly #noticed = new Set<[id: string, present: PresentClient | undefined][]>()
   readonly #around: RoomEvents
 
   constructor({ name, key }: Pick<Member, 'name' | 'key'>, around: RoomEvents) {
@@ -183,31 +183,31 @@ export class Room {
     return this.#present !== undefined
   }
 
-  get present(): readonly Present[] {
+  get present(): readonly PresentClient[] {
     return [...(this.#present?.values() ?? [])]
   }
 
   /** Records that a client has entered or left (`undefined`), and notifies the members. */
-  noticed(id: string, present: Present | undefined): void {
+  noticed(id: string, present: PresentClient | undefined): void {
     for (const list of this.#noticed) list.push([id, present])
     if (this.#present === undefined) return
     const before = this.#present.get(id)
     if (present === undefined) {
       if (before === undefined) return
       this.#present.delete(id)
-      this.broadcast(noticeFrame('presence', { channel: this.name, joined: [], left: [shown(before)] }))
+      this.broadcast(noticeFrame('presence', { channel: this.name, joined: [], left: [before] }))
       return
     }
     this.#present.set(id, present)
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(present)) return
     // A client that has just joined is already in the list that it received.
-    const notice = noticeFrame('presence', { channel: this.name, joined: [shown(present)], left: [] })
+    const notice = noticeFrame('presence', { channel: this.name, joined: [present], left: [] })
     this.broadcast(notice, before === undefined ? id : undefined)
   }
 
   /** Reads the whole list; members are notified of the differences. */
-  async list(read: () => Promise<readonly Present[]>): Promise<void> {
-    const noticed: [id: string, present: Present | undefined][] = []
+  async list(read: () => Promise<readonly PresentClient[]>): Promise<void> {
+    const noticed: [id: string, present: PresentClient | undefined][] = []
     this.#noticed.add(noticed)
     try {
       const now = new Map((await read()).map((one) => [one.id, one]))
@@ -221,12 +221,12 @@ export class Room {
     }
   }
 
-  #listed(now: Map<string, Present>): void {
+  #listed(now: Map<string, PresentClient>): void {
     const before = this.#present
     this.#present = now
     if (before === undefined) return
-    const joined = [...now.values()].filter(({ id }) => !before.has(id)).map(shown)
-    const left = [...before.values()].filter(({ id }) => !now.has(id)).map(shown)
+    const joined = [...now.values()].filter(({ id }) => !before.has(id))
+    const left = [...before.values()].filter(({ id }) => !now.has(id))
     if (joined.length + left.length > 0) this.broadcast(noticeFrame('presence', { channel: this.name, joined, left }))
   }
 }

@@ -1,6 +1,6 @@
 import { clock, type Logger, systemClock } from '../../kernel/index.ts'
 import { madeIn } from '../shared/values/memoize.ts'
-import type { Bus, BusEvents, Entry, Present } from './buses/contract.ts'
+import type { Bus, BusEvents, Entry, PresentClient } from './buses/contract.ts'
 import { type Member, Room, type RoomEvents } from './room.ts'
 
 /** Counters of the channels of a server. */
@@ -90,12 +90,12 @@ export class Rooms implements BusEvents {
 
   // — presence —
 
-  async presentIn(room: Room): Promise<readonly Present[]> {
+  async presentIn(room: Room): Promise<readonly PresentClient[]> {
     if (!room.knowsPresent) await room.list(() => this.#bus.present(room.key))
     return room.present
   }
 
-  async show(member: Member, present: Present): Promise<void> {
+  async show(member: Member, present: PresentClient): Promise<void> {
     member.isPresent = true
     await this.#bus.enter(member.key, present).catch((error: unknown) => this.#failed(member.name, error))
   }
@@ -114,7 +114,7 @@ export class Rooms implements BusEvents {
     this.#rooms.get(key)?.entry(entry)
   }
 
-  present(key: string, id: string, present: Present | undefined): void {
+  present(key: string, id: string, present: PresentClient | undefined): void {
     this.#rooms.get(key)?.noticed(id, present)
   }
 

@@ -10,16 +10,6 @@ const isRefusal = (error: unknown): boolean => {
   return described?.exposes === true && described.status < 500
 }
 
-/** Returns the result of a rule, or its error if that is for the client. */
-async function orRefusal(ask: () => unknown): Promise<unknown> {
-  try {
-    return await ask()
-  } catch (error) {
-    if (isRefusal(error)) return error
-    throw error
-  }
-}
-
 /** Calls the functions among the options of channels. They fail closed: after an error, a rejection or a timeout, the client is refused. */
 export function rulesOf(timeout: number, log: Logger, server: object) {
   const failed = (name: string, option: string, error: unknown): void => {
@@ -48,13 +38,15 @@ export function rulesOf(timeout: number, log: Logger, server: object) {
   async function allow(name: string, rule: string, ask: (call: ChannelRuleCall) => unknown): Promise<boolean> {
     let refusal: unknown
     const verdict = await call(name, rule, async (one) => {
-      const given = await orRefusal(() => ask(one))
-      if (isRefusal(given)) {
-        refusal = given
+      try {
+        const given = await ask(one)
+        if (typeof given === 'boolean') return given
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+        refusal = error
         return false
       }
-      if (typeof given !== 'boolean') throw new TypeError('it returned neither true nor false')
-      return given
+      throw new TypeError('it returned neither true nor false')
     })
     if (refusal !== undefined) throw refusal
     return verdict === true

@@ -21,7 +21,7 @@ export class ChannelsService {
 
   /** Rejects unless the store responds. @internal */
   async check(): Promise<void> {
-    await this.#hub?.check()
+    await this.#hub?.bus.check?.()
   }
 
   /** Counters of this instance alone; `streams` are the open streams of server-sent events. */

@@ -1,24 +1,13 @@
 import { madeIn } from '../shared/values/memoize.ts'
 import { type Tenant, tenantKeptBy } from '../shared/values/tenants.ts'
-import type { Socket } from '../websocket/index.ts'
+import type { ServerSocket, Socket } from '../websocket/index.ts'
 import { placeBefore } from './buses/contract.ts'
 import type { ChannelClient } from './declared.ts'
 import { type Frame, noticeFrame } from './frames.ts'
 import type { JoinedClient, Member } from './room.ts'
 
 /** The members of a websocket that a channel needs. */
-export interface JoinableSocket {
-  /** The id of the websocket. */
-  readonly id: string
-  /** What the handler `data` of its route returned. */
-  readonly data: unknown
-  /** The address of the client. */
-  readonly ip: string
-  /** Whether messages can be sent over it. */
-  readonly isOpen: boolean
-  /** The server that the websocket belongs to. */
-  readonly server: object
-}
+export type JoinableSocket = Readonly<Pick<ServerSocket, 'id' | 'data' | 'ip' | 'isOpen' | 'server'>>
 
 /** A joinable socket with the members that the websocket plugin offers to other plugins. */
 type OwnSocket = JoinableSocket & Pick<Socket, 'sendFrame' | 'drained' | 'isOver' | 'whenOver'>
@@ -89,6 +78,4 @@ class SocketClient implements JoinedClient {
   #reportAllMissed(): void {
     for (const name of [...this.#missed!.keys()]) this.#reportMissed(name, true)
   }
-
-  dropped(): void {}
 }

@@ -2,10 +2,9 @@ import { CallSite, type Logger } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { sourceOption } from '../shared/work/service-classes.ts'
 import { type ConnectionOptions, connectionMembers, milliseconds, withAddress } from './links/connection-options.ts'
-import { type MqttSubscribeOptions, subscribeOptions } from './messages/message-options.ts'
+import { filterOption, type MqttSubscribeOptions, subscribeOptions } from './messages/message-options.ts'
 import type { BaseMqttClass } from './subscriptions/base-mqtt.ts'
 import { type Declared, declarationOf } from './subscriptions/declarations.ts'
-import { filterProblem } from './topics/filter.ts'
 import type { IsPattern, MqttDetails, MqttHandler, MqttTopics } from './types.ts'
 
 /** The broker, and the behaviour of this client. */
@@ -85,13 +84,6 @@ export interface Sources {
   /** Whether the files are the default ones, which need not exist. */
   readonly isDefault: boolean
 }
-
-const filterOption = option.custom<string, string>('a topic, or a pattern', (given, place) => {
-  const problem = filterProblem(given)
-  if (problem === undefined) return given as string
-  if (typeof given !== 'string') return void place.wrong(given, 'a topic, or a pattern')
-  return void place.problem(`the topic of the option "${place.path}" ${problem}`)
-})
 
 const listed = option
   .shape({

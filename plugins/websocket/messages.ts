@@ -6,11 +6,8 @@ import { nestsDeeperThan, reachesPrototype } from '../shared/values/json-dangers
 import { jsonText } from '../shared/values/json-text.ts'
 import type { Message, MessageSchemas } from './types.ts'
 
-export const { OutgoingMessageError } = defineErrors({
+const { OutgoingMessageError, MessageSchemaError } = defineErrors({
   OutgoingMessageError: (what: string, why: string) => `${what} was not sent: ${why}`,
-})
-
-const { MessageSchemaError } = defineErrors({
   MessageSchemaError: (type: string, why: string) => `the schema of the message "${type}" cannot be used: ${why}`,
 })
 

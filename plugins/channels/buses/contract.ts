@@ -22,11 +22,13 @@ export interface Entry {
   readonly author?: string
 }
 
-/** What others see of a client. */
-export interface Present {
-  /** The id of the client. */
+/** What others see of a client: its id, its user, and the result of the option `presence`. */
+export interface PresentClient {
+  /** The id of the client; a user with two devices is two clients. */
   readonly id: string
-  readonly user?: string
+  /** The user that the option `user` returned for the client. */
+  readonly user?: string | undefined
+  /** The result of the option `presence` for the client; other clients see it. */
   readonly data: unknown
 }
 
@@ -52,7 +54,7 @@ export interface Replay {
 export interface BusEvents {
   entry(name: string, entry: Entry): void
   /** A client has entered, or has left if `present` is `undefined`. */
-  present(name: string, id: string, present: Present | undefined): void
+  present(name: string, id: string, present: PresentClient | undefined): void
   /** The connection was lost and is up again: messages may be missing. */
   resumed(): void
 }
@@ -78,9 +80,9 @@ export interface Bus {
    * this instance reads the whole history, all of which is new to it; a client, which may have made up the id, only learns of the gap.
    */
   after(name: string, id?: string, whose?: 'own'): Promise<Replay>
-  enter(name: string, present: Present): Promise<void>
+  enter(name: string, present: PresentClient): Promise<void>
   exit(name: string, id: string): Promise<void>
-  present(name: string): Promise<readonly Present[]>
+  present(name: string): Promise<readonly PresentClient[]>
   /** Rejects unless the store responds; a bus in this process has none. */
   check?(): Promise<void>
   close(): Promise<void>

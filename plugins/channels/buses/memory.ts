@@ -9,7 +9,7 @@ import {
   emptyReplay,
   type Keeping,
   nothingYet,
-  type Present,
+  type PresentClient,
   partsOf,
   type Replay,
 } from './contract.ts'
@@ -36,20 +36,16 @@ interface History {
 
 /** Carries the messages of one server, in the memory of its process. */
 export class MemoryBus implements Bus {
-  readonly key: string
+  readonly key = `memory ${randomBytes(8).toString('hex')}`
   readonly #idle = new LruMap<History>({
     max: maxIdle,
     maxSize: mostBytes,
     sizeOf: ({ bytes }) => Math.min(bytes, mostBytes),
   })
   readonly #used = new Map<string, History | undefined>()
-  readonly #present = new Map<string, Map<string, Present>>()
+  readonly #present = new Map<string, Map<string, PresentClient>>()
   #events: BusEvents | undefined
   #timer: Timer | undefined
-
-  constructor() {
-    this.key = `memory ${randomBytes(8).toString('hex')}`
-  }
 
   async open(events: BusEvents): Promise<void> {
     this.#events = events
@@ -119,8 +115,8 @@ export class MemoryBus implements Bus {
     for (const history of this.#idle.values()) forgetUntil(history, now)
   }
 
-  async enter(name: string, present: Present): Promise<void> {
-    madeIn(this.#present, name, () => new Map<string, Present>()).set(present.id, present)
+  async enter(name: string, present: PresentClient): Promise<void> {
+    madeIn(this.#present, name, () => new Map<string, PresentClient>()).set(present.id, present)
     this.#events?.present(name, present.id, present)
   }
 
@@ -131,7 +127,7 @@ export class MemoryBus implements Bus {
     this.#events?.present(name, id, undefined)
   }
 
-  async present(name: string): Promise<readonly Present[]> {
+  async present(name: string): Promise<readonly PresentClient[]> {
     return [...(this.#present.get(name)?.values() ?? [])]
   }
 

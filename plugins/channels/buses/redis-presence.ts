@@ -23,7 +23,7 @@ export interface RedisCommands {
   channelTake(key: string, id: string, text: string, channel: string, notice: string): Promise<number>
 }
 
-import type { Present } from './contract.ts'
+import type { PresentClient } from './contract.ts'
 
 /** How often an instance refreshes its entry, and after how long without a refresh the others consider it dead. */
 const beatMs = 5_000
@@ -47,7 +47,7 @@ export class RedisPresence {
   readonly #space: string
   readonly #log: Logger
   #instance = randomUUID()
-  readonly #own = new Map<string, Map<string, Present>>()
+  readonly #own = new Map<string, Map<string, PresentClient>>()
   #timer: Timer | undefined
   #beats = 0
   /** Whether Redis may lack some data of this instance. */
@@ -135,13 +135,13 @@ export class RedisPresence {
     await this.#redis.del(this.#channelsOf(instance))
   }
 
-  async enter(name: string, present: Present): Promise<void> {
-    madeIn(this.#own, name, () => new Map<string, Present>()).set(present.id, present)
+  async enter(name: string, present: PresentClient): Promise<void> {
+    madeIn(this.#own, name, () => new Map<string, PresentClient>()).set(present.id, present)
     await this.#doubted(() => this.#write(name, present))
   }
 
   /** Sends all commands together: if the client left between two of them, the second would undo that. */
-  async #write(name: string, present: Present): Promise<void> {
+  async #write(name: string, present: PresentClient): Promise<void> {
     const key = this.#keyOf(name)
     await Promise.all([
       this.#redis.sadd(this.#channelsOf(this.#instance), name),
@@ -152,7 +152,7 @@ export class RedisPresence {
     ])
   }
 
-  #textOf(present: Present): string {
+  #textOf(present: PresentClient): string {
     return JSON.stringify({ instance: this.#instance, present })
   }
 
@@ -189,18 +189,18 @@ export class RedisPresence {
     return this.#redis.channelTake(this.#keyOf(name), id, text, this.#space + name, `p${JSON.stringify({ id })}`)
   }
 
-  async of(name: string): Promise<readonly Present[]> {
+  async of(name: string): Promise<readonly PresentClient[]> {
     const [all, instances] = await Promise.all([
       this.#redis.hgetall(this.#keyOf(name)),
       this.#redis.zrange(this.#instances, 0, -1),
     ])
     const alive = new Set(instances)
     const others = Object.values(all).flatMap((text) => {
-      const { instance, present } = JSON.parse(text) as { instance: string; present: Present }
+      const { instance, present } = JSON.parse(text) as { instance: string; present: PresentClient }
       return alive.has(instance) && instance !== this.#instance ? [present] : []
     })
     // The clients of this instance come from its own memory: Redis may have lost them and not have received them again yet.
-    const own = this.#own.get(name) ?? new Map<string, Present>()
+    const own = this.#own.get(name) ?? new Map<string, PresentClient>()
     return [...others.filter(({ id }) => !own.has(id)), ...own.values()]
   }
 

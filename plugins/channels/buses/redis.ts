@@ -11,7 +11,7 @@ import {
   emptyReplay,
   type Keeping,
   nothingYet,
-  type Present,
+  type PresentClient,
   partsOf,
   type Replay,
 } from './contract.ts'
@@ -102,7 +102,15 @@ export class RedisBus implements Bus {
         },
       },
     )
-    this.#subscriber.on('message', (channel, text) => this.#received(channel.slice(this.#space.length), text))
+    this.#subscriber.on('message', (channel, text) => {
+      const name = channel.slice(this.#space.length)
+      try {
+        this.#read(name, text)
+      } catch (error) {
+        // A throw would end the process. The next message shows that this one is missing.
+        this.#log.error({ err: error, channel: name }, 'Redis delivered something that is not a message of a channel')
+      }
+    })
     this.#presence.start()
   }
 
@@ -119,18 +127,9 @@ export class RedisBus implements Bus {
     }
   }
 
-  #received(name: string, text: string): void {
-    try {
-      this.#read(name, text)
-    } catch (error) {
-      // A throw would end the process. The next message shows that this one is missing.
-      this.#log.error({ err: error, channel: name }, 'Redis delivered something that is not a message of a channel')
-    }
-  }
-
   #read(name: string, text: string): void {
     if (text[0] === 'p') {
-      const { id, present } = JSON.parse(text.slice(1)) as { id: string; present?: Present }
+      const { id, present } = JSON.parse(text.slice(1)) as { id: string; present?: PresentClient }
       this.#events?.present(name, id, present)
       return
     }
@@ -191,7 +190,7 @@ export class RedisBus implements Bus {
     return { entries, isComplete: isOfEpoch && entries.length === Number(last) - number, ...rest }
   }
 
-  enter(name: string, present: Present): Promise<void> {
+  enter(name: string, present: PresentClient): Promise<void> {
     return this.#presence.enter(name, present)
   }
 
@@ -199,7 +198,7 @@ export class RedisBus implements Bus {
     return this.#presence.exit(name, id)
   }
 
-  present(name: string): Promise<readonly Present[]> {
+  present(name: string): Promise<readonly PresentClient[]> {
     return this.#breaker.run(() => this.#presence.of(name))
   }
 

@@ -8,7 +8,7 @@ import type { MqttSettings } from '../options.ts'
 import { Acks } from './acks.ts'
 import { clientOptions } from './client-options.ts'
 import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing, type Patience } from './contract.ts'
-import { detailsOf, packetProperties, subscriptionsOf, withCarrier } from './packets.ts'
+import { detailsOf, packetProperties, withCarrier } from './packets.ts'
 
 /** The used part of the package `mqtt`. */
 export type MqttPackage = Pick<typeof mqttPackage, 'connect' | 'ReasonCodes'>
@@ -191,7 +191,7 @@ export class NetworkLink implements Link {
       this.#events.message({
         payload,
         details: detailsOf(packet, qos),
-        subscriptions: subscriptionsOf(packet),
+        subscriptions: [packet.properties?.subscriptionIdentifier ?? []].flat(),
         handled,
       })
     })

@@ -38,8 +38,3 @@ export function detailsOf(
     correlationData,
   }
 }
-
-export function subscriptionsOf(packet: IPublishPacket): readonly number[] {
-  const given = packet.properties?.subscriptionIdentifier
-  return given === undefined ? [] : [given].flat()
-}

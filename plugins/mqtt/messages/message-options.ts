@@ -1,7 +1,7 @@
 import { option } from '../../shared/options/index.ts'
 import { timeoutOption } from '../../shared/work/attempt.ts'
 import { type TransactionOptions, transactionOption } from '../../shared/work/transaction-options.ts'
-import { topicProblem } from '../topics/filter.ts'
+import { filterProblem, topicProblem } from '../topics/filter.ts'
 
 /** The quality of service as far as the broker: 0 at most once, 1 at least once, 2 exactly once. */
 export type MqttQos = 0 | 1 | 2
@@ -74,14 +74,17 @@ const text = option.value<string>(
   (given) => typeof given === 'string' && Buffer.byteLength(given) <= 65_535 && !given.includes('\0'),
 )
 
+const checkedBy = (problemOf: (given: unknown) => string | undefined, takes: string) =>
+  option.custom<string, string>(takes, (given, place) => {
+    const problem = problemOf(given)
+    if (problem === undefined) return given as string
+    if (typeof given !== 'string') return void place.wrong(given, takes)
+    return void place.problem(`the topic of the option "${place.path}" ${problem}`)
+  })
+
 /** The name of a topic for publishing. */
-export const topicName = option.custom<string, string>('the name of a topic', (given, place) => {
-  if (typeof given !== 'string') return void place.wrong(given, 'the name of a topic')
-  const problem = topicProblem(given)
-  if (problem === undefined) return given
-  place.problem(`the topic of the option "${place.path}" ${problem}`)
-  return undefined
-})
+export const topicName = checkedBy(topicProblem, 'the name of a topic')
+export const filterOption = checkedBy(filterProblem, 'a topic, or a pattern')
 
 /** The members that describe a message. */
 export const messageMembers = {

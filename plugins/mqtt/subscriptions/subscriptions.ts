@@ -7,7 +7,7 @@ import type { MqttSettings } from '../options.ts'
 import { type Filter, matches } from '../topics/filter.ts'
 import type { Declared } from './declarations.ts'
 import { HandlerQueue } from './handler-queue.ts'
-import { Unclaimed } from './unclaimed.ts'
+import { unclaimedMessages } from './unclaimed.ts'
 
 /** One subscription at the broker, with its handlers. */
 interface Entry {
@@ -36,7 +36,7 @@ export class Subscriptions {
   readonly #byNumber = new Map<number, Entry>()
   /** Filters removed while the broker was disconnected: it receives an UNSUBSCRIBE when it is back. */
   readonly #left = new Set<string>()
-  readonly #unclaimed: Unclaimed
+  readonly #unclaimed: ReturnType<typeof unclaimedMessages>
   // Random, because a broker that has kept subscriptions of an earlier process uses the numbers of that process.
   readonly #first = 1 + Math.floor(Math.random() * numbers)
   #issued = 0
@@ -47,7 +47,7 @@ export class Subscriptions {
     this.#log = log
     this.#settings = settings
     this.#server = server
-    this.#unclaimed = new Unclaimed(log, !settings.clean)
+    this.#unclaimed = unclaimedMessages(log, !settings.clean)
   }
 
   get queues(): HandlerQueue[] {
@@ -116,13 +116,9 @@ export class Subscriptions {
     this.#forget(entry, queue)
     if (entry.queues.size > 0) return
     const { text } = entry.filter
-    if (!this.#isUp) this.#left.add(text)
-    else
-      await withinTime(
-        this.#link.unsubscribe(text).catch(() => this.#left.add(text)),
-        this.#settings.publishTimeout,
-        systemClock,
-      )
+    const leave = () => this.#left.add(text)
+    if (!this.#isUp) leave()
+    else await withinTime(this.#link.unsubscribe(text).catch(leave), this.#settings.publishTimeout, systemClock)
   }
 
   /**
@@ -137,13 +133,7 @@ export class Subscriptions {
     } else for (const queue of this.queues) queue.forgetKept()
     this.#left.clear()
     const refused: Refusal[] = []
-    const ask = async (entry: Entry) => {
-      try {
-        await this.#ask(entry)
-      } catch (error) {
-        refused.push(this.#refuse(entry, error))
-      }
-    }
+    const ask = (entry: Entry) => this.#ask(entry).catch((error) => refused.push(this.#refuse(entry, error)))
     await Promise.all([...this.#byText.values()].map(ask))
     return refused
   }

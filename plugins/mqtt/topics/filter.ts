@@ -60,10 +60,9 @@ export function filterProblem(text: unknown): string | undefined {
   }
   const levels = levelsOf(all)
   for (const [i, level] of levels.entries()) {
-    if (level === '+' || level === '#') {
-      if (level === '#' && i < levels.length - 1) return 'has levels after "#", which matches all further levels'
-    } else if (level.includes('+')) return 'has a "+" next to other characters: it must be a whole level'
-    else if (level.includes('#')) return 'has a "#" next to other characters: it must be a whole level'
+    if (level === '#' && i < levels.length - 1) return 'has levels after "#", which matches all further levels'
+    const sign = ['+', '#'].find((one) => level !== one && level.includes(one))
+    if (sign !== undefined) return `has a "${sign}" next to other characters: it must be a whole level`
   }
   return undefined
 }
