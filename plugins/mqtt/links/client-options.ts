@@ -10,7 +10,6 @@ const asBuffer = <T extends string | Uint8Array | undefined>(value: T) =>
 
 /** The options for the package `mqtt`; its own type for them costs the type checker 30 000 instantiations. */
 export interface ClientOptions {
-  reconnectPeriod?: number
   readonly [name: string]: unknown
 }
 

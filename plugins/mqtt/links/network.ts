@@ -64,7 +64,7 @@ export class NetworkLink implements Link {
   #attempts = 0
   #upSince = 0
   readonly #acks = new Acks()
-  readonly #closing = new AbortController()
+  #isClosing = false
   #client: MqttClient | undefined
   #version: 4 | 5
   /** Functions that give up the messages that the broker has not acknowledged. */
@@ -94,54 +94,43 @@ export class NetworkLink implements Link {
     }
   }
 
+  /** The client itself tries again, and takes up a connection that was lost. */
   async open(isPatient: boolean): Promise<void> {
-    let hasReportedDown = false
-    for (;;) {
-      try {
-        await this.#attempt()
-        return
-      } catch (error) {
-        const mayFallBack = this.#settings.protocolVersion === undefined && this.#version === 5
-        if (mayFallBack && isVersionRefused((error as { code?: unknown }).code)) {
-          this.#version = 4
-          continue
-        }
-        const failure = this.#unavailable(error as Error)
-        if (!isPatient || this.#closing.signal.aborted) throw failure
-        if (!hasReportedDown) this.#events.down(failure)
-        hasReportedDown = true
-        await systemClock.sleep(this.#delay(), this.#closing.signal).catch(() => {})
-        if (this.#closing.signal.aborted) throw failure
+    const { promise, resolve, reject } = deferred()
+    const failed = (why: Error) => {
+      if (this.#fallsBack(why)) this.#client!.reconnect()
+      else if (isPatient && !this.#isClosing) this.#events.down(this.#unavailable(why))
+      else {
+        this.#client?.end(true)
+        reject(this.#unavailable(why))
       }
     }
-  }
-
-  /** Makes one connection from scratch; after that the client reconnects by itself. */
-  async #attempt(): Promise<void> {
-    const options = clientOptions(this.#settings, this.#version)
-    options.reconnectPeriod = this.#delay()
-    const client = this.#mqtt.connect(options)
-    this.#client = client
-    this.#listen(client)
-    const { promise, resolve, reject } = deferred()
-    client.once('connect', () => resolve())
-    client.once('error', reject)
-    client.once('close', () => reject(this.#lastError ?? new Error('the connection was closed')))
-    const stop = () => reject(new Error('the service has stopped'))
-    this.#closing.signal.addEventListener('abort', stop)
     try {
-      await promise
+      const options = clientOptions(this.#settings, this.#version)
+      this.#client = this.#mqtt.connect({ ...options, reconnectPeriod: this.#delay() })
+      this.#client.once('connect', () => resolve())
+      this.#listen(this.#client, failed)
     } catch (error) {
-      client.end(true)
-      throw error
-    } finally {
-      this.#closing.signal.removeEventListener('abort', stop)
+      // Not a failure of the connection: a certificate and a key that do not match, for example.
+      failed(error as Error)
     }
+    return promise
   }
 
-  #listen(client: MqttClient): void {
+  /** Whether the broker refuses MQTT 5, and the options allow 3.1.1, which is then tried. */
+  #fallsBack({ code }: Error & { code?: unknown }): boolean {
+    if (this.#settings.protocolVersion !== undefined || this.#version === 4 || !isVersionRefused(code)) return false
+    this.#version = 4
+    this.#client!.options.protocolVersion = 4
+    return true
+  }
+
+  /** `failed` is called when the first connection fails. */
+  #listen(client: MqttClient, failed: (why: Error) => void): void {
     client.on('error', (error) => {
       this.#lastError = error
+      // Bytes of another protocol are an error that does not end the connection.
+      if (!this.#isUp) client.stream.destroy()
     })
     client.on('disconnect', ({ reasonCode }) => {
       if (!reasonCode) return
@@ -149,7 +138,6 @@ export class NetworkLink implements Link {
       this.#lastError = Object.assign(new Error(`it closed the connection: ${why}`), { code: reasonCode })
     })
     client.on('connect', ({ sessionPresent }) => {
-      if (client !== this.#client) return
       this.#announced = client.serverProperties ?? {}
       this.#lastError = undefined
       this.#isUp = true
@@ -161,14 +149,17 @@ export class NetworkLink implements Link {
       client.options.reconnectPeriod = this.#delay()
     })
     client.on('close', () => {
-      if (client !== this.#client || !this.#isUp) return
+      const lost = this.#lastError ?? new Error('the connection was closed')
+      if (!this.#isUp) {
+        if (this.#upSince === 0) failed(this.#isClosing ? new Error('the service has stopped') : lost)
+        return
+      }
       this.#isUp = false
       // Two clients of the same name, which disconnect each other, wait longer and longer.
       if (systemClock.monotonic() - this.#upSince > this.#settings.maxReconnectDelay) this.#attempts = 0
       this.#acks.disconnected()
       for (const lose of [...this.#underWay]) lose()
-      if (!this.#closing.signal.aborted)
-        this.#events.down(this.#unavailable(this.#lastError ?? new Error('the connection was closed')))
+      this.#events.down(this.#unavailable(lost))
     })
     client.on('packetreceive', (packet) => {
       // Not on `connect`, which is emitted later: messages of the session may come directly after this packet.
@@ -289,7 +280,7 @@ export class NetworkLink implements Link {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort()
+    this.#isClosing = true
     const client = this.#client
     if (client === undefined) return
     // The client waits for unacknowledged messages: for ever if the broker is frozen.

@@ -85,6 +85,17 @@ describe('a broker that is not there', () => {
     broker.close()
   })
 
+  test('a host that speaks another protocol, and keeps the connection', async () => {
+    const host = await fakeBroker((socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n'))
+    const before = performance.now()
+    await expect(connect({ host: '127.0.0.1', port: host.port })).rejects.toMatchObject({
+      code: 'MqttUnavailableError',
+      message: expect.not.stringContaining('timeout'),
+    })
+    expect(performance.now() - before).toBeLessThan(4000)
+    host.close()
+  })
+
   test('a broker that speaks 3.1.1 only is spoken to in 3.1.1', async () => {
     const versions: number[] = []
     const broker = await fakeBroker((socket, data) => {
