@@ -18,7 +18,7 @@ import { eventStreams } from './events.ts'
 import { requestTypes } from './frames.ts'
 import { Hub } from './hub.ts'
 import { type ChannelsSettings, channelsOptions } from './options.ts'
-import { Orders } from './orders.ts'
+import { signOutOrders } from './orders.ts'
 import { responder } from './requests.ts'
 import { ChannelsService } from './service.ts'
 import { work } from './work.ts'
@@ -77,7 +77,7 @@ export const channels = definePlugin({
     const hubs = servers.of(server) ?? new Set()
     const unmount = servers.mount(server, hubs)
     // Otherwise each process signs its own callers out.
-    const orders = settings.store === 'memory' ? undefined : new Orders(bus, log)
+    const orders = settings.store === 'memory' ? undefined : signOutOrders(bus, log)
     // Registered before the connections are opened: connections of a failed boot must not keep the process alive.
     ctx.onClose(async () => {
       hubs.delete(hub)
@@ -86,7 +86,7 @@ export const channels = definePlugin({
       orders?.close()
       await hub.close()
     })
-    await hub.open(orders && ((events) => orders.among(events)))
+    await hub.open(orders?.among)
     ctx.onReady(async () => {
       // Not after a failed boot: messages published to its hub would silently reach no client.
       hubs.add(hub)

@@ -76,10 +76,12 @@ export class Later {
       this.#lose(mail.id, MailClosedError())
   }
 
-  /** Waits for the turn of an email that is kept elsewhere. */
+  /** Waits for the turn of an email, also of one that is kept elsewhere: a second after the last one has started. */
   turn(): Promise<void> {
     this.#turns = this.#turns.then(async () => {
-      await this.#pause()
+      const ms = this.#lastStart + this.#spacing - clock.monotonic()
+      // No longer once closing begins.
+      if (ms > 0) await clock.sleep(ms, this.#draining.signal).catch(() => {})
       this.#lastStart = clock.monotonic()
     })
     return this.#turns
@@ -96,9 +98,8 @@ export class Later {
   }
 
   async #attempt({ id, attempt, send }: Waiting): Promise<Outcome> {
-    await this.#pause()
+    await this.turn()
     if (this.#isStopped) return this.#lose(id, MailClosedError())
-    this.#lastStart = clock.monotonic()
     try {
       await inServer(this.server, send)
       return { ok: true }
@@ -110,11 +111,5 @@ export class Later {
       else this.#log().warn(fieldsOf(id, error), `the email ${id} failed and is retried`)
       return { ok: false, error, final }
     }
-  }
-
-  /** Waits until a second after the last attempt started, or until closing begins. */
-  async #pause(): Promise<void> {
-    const ms = this.#lastStart + this.#spacing - clock.monotonic()
-    if (ms > 0) await clock.sleep(ms, this.#draining.signal).catch(() => {})
   }
 }

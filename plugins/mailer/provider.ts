@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { inspect } from 'node:util'
 import { OptionError, systemClock, Trace, type TraceOutcome, within } from '../../kernel/index.ts'
+import { safely } from '../shared/values/safely.ts'
 import { Call, Running } from '../shared/work/running.ts'
 import { MailSendError, reasonOf } from './errors.ts'
 import { MailBuilder } from './message.ts'
@@ -175,11 +176,8 @@ function secretsOf(transporter: unknown): readonly string[] {
 
 function secretsOfAddress(address: string): readonly string[] {
   const [, user = '', pass = ''] = /^[^:]*:\/\/([^:@/]*):([^@/]*)@/.exec(address) ?? []
-  try {
-    return [pass, ...formsOf(decodeURIComponent(user), decodeURIComponent(pass))].filter(isLong)
-  } catch {
-    return formsOf(user, pass)
-  }
+  const decode = () => [pass, ...formsOf(decodeURIComponent(user), decodeURIComponent(pass))].filter(isLong)
+  return safely(decode, formsOf(user, pass))
 }
 
 const isLong = (text: string) => text.length >= shortest

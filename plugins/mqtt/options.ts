@@ -92,15 +92,15 @@ const listed = option
     options: subscribeOptions,
   })
   .says('a subscription ({ topic, handler, options })')
-  .into(({ topic, handler, options }) => ({ declared: declarationOf(topic, handler, options) }))
+  .into(({ topic, handler, options }) => declarationOf(topic, handler, options))
 
 const source = option.either(
   sourceOption<string | BaseMqttClass>("a glob such as 'src/mqtt/**/*.ts', a class that extends BaseMqtt"),
   listed,
 )
 
-type Source = string | BaseMqttClass | { readonly declared: Declared }
-const isDeclared = (one: Source): one is Exclude<Source, string | BaseMqttClass> => typeof one === 'object'
+type Source = string | BaseMqttClass | Declared
+const isDeclared = (one: Source): one is Declared => typeof one === 'object'
 const isLoaded = (one: Source): one is string | BaseMqttClass => !isDeclared(one)
 
 /** Files, classes and subscriptions; `files` is the default. */
@@ -110,8 +110,7 @@ const subscribeOption = (files: readonly string[]) =>
     .says("true, false, or a list of globs ('src/mqtt/**/*.ts'), classes and subscriptions ({ topic, handler })")
     .into((given): Sources => {
       if (typeof given === 'boolean') return { isOn: given, sources: given ? files : [], declared: [], isDefault: true }
-      const declared = given.filter(isDeclared).map((one) => one.declared)
-      return { isOn: true, sources: given.filter(isLoaded), declared, isDefault: false }
+      return { isOn: true, sources: given.filter(isLoaded), declared: given.filter(isDeclared), isDefault: false }
     })
     .default(true)
 

@@ -7,7 +7,7 @@ import { outboxFor, whenCommitted } from '../shared/work/transactions.ts'
 import type { MqttApi } from './api.ts'
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
 import type { Outgoing } from './links/contract.ts'
-import { type MqttPublishOptions, type MqttSubscribeOptions, readPublishOptions } from './messages/message-options.ts'
+import { readPublishOptions } from './messages/message-options.ts'
 import { bytesOf } from './messages/payload.ts'
 import {
   type MqttServiceOptions,
@@ -18,22 +18,10 @@ import {
 } from './options.ts'
 import { Run } from './run.ts'
 import { mqttClasses, OwnClasses } from './subscriptions/base-mqtt.ts'
-import {
-  announceConnection,
-  type Connection,
-  closeConnection,
-  declarations,
-  isFirst,
-  leaveConnection,
-  openConnection,
-  servers,
-  subscriptionsOf,
-  takeOver,
-} from './subscriptions/connections.ts'
-import { type Declared, declarationOf, handleOf, type MqttHandle } from './subscriptions/declarations.ts'
+import * as connections from './subscriptions/connections.ts'
+import { type Declared, declarationOf, handleOf } from './subscriptions/declarations.ts'
 import { checkTopic } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
-import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
 
 /** A message that is passed to the broker. */
 export interface MqttPublishTrace extends TraceOutcome {
@@ -90,7 +78,7 @@ export class MqttService {
   readonly #settings: MqttSettings
   readonly #sources: Sources
   /** The part of this service that declarations see. */
-  readonly #connection: Connection
+  readonly #connection: connections.Connection
   readonly #classes: OwnClasses
   #unmount: (() => void) | undefined
   #log: Logger
@@ -121,7 +109,8 @@ export class MqttService {
     this.#connection = {
       handles: subscribe.isOn,
       server: undefined,
-      takes: (declared) => this.#mayHave(declared) && (!!this.#connection.server || isFirst(this.#connection)),
+      takes: (declared) =>
+        this.#mayHave(declared) && (!!this.#connection.server || connections.isFirst(this.#connection)),
       adopt: (declared) => this.#adopt(declared),
       drop: (declared) => this.#drop(declared),
       publish: (topic, message, given) => this.publish(topic as never, message as never, given),
@@ -135,7 +124,7 @@ export class MqttService {
   mount(server: object, log: Logger): void {
     this.#connection.server = server
     this.#log = log
-    this.#unmount = servers.mount(server, this.#connection, declarations, mqttClasses)
+    this.#unmount = connections.servers.mount(server, this.#connection, connections.declarations, mqttClasses)
   }
 
   /** Ends what `stop` ends; afterwards this is no longer the connection of a server. @internal */
@@ -145,7 +134,7 @@ export class MqttService {
 
   /** Every subscription of this server: those of its own, and what is declared. @internal */
   subscriptions(): readonly Declared[] {
-    return subscriptionsOf({ isOn: this.#sources.isOn, declared: this.#own }, this.#connection.server)
+    return connections.subscriptionsOf({ isOn: this.#sources.isOn, declared: this.#own }, this.#connection.server)
   }
 
   /** Leaves subscriptions that only one worker may have to another worker, until `lead`. @internal */
@@ -158,13 +147,13 @@ export class MqttService {
     this.#leads = true
     if (this.#run === undefined) return
     await Promise.all([...this.#held].map((declared) => this.#adopt(declared).then(() => this.#held.delete(declared))))
-    if (this.#sources.isOn) await declarations.takeFree(this.#connection)
+    if (this.#sources.isOn) await connections.declarations.takeFree(this.#connection)
   }
 
   /** Announces a start after the previous process has ended: messages wait for it. @internal */
   startsLater(): void {
     this.#awaited = deferred()
-    announceConnection(this.#connection)
+    connections.announce(this.#connection)
   }
 
   /** Whether this worker may subscribe: the broker sends each message of a group to one member, any other message to all subscribers. */
@@ -223,9 +212,9 @@ export class MqttService {
     this.#run = run
     this.#awaited?.resolve()
     await Promise.all([...this.#own].map((declared) => this.#adoptOwn(declared)))
-    await openConnection(this.#connection)
+    await connections.open(this.#connection)
     await run.connect()
-    await takeOver(this.#connection)
+    await connections.takeOver(this.#connection)
   }
 
   /**
@@ -235,11 +224,7 @@ export class MqttService {
    * @throws (as a rejection) MqttNotConnectedError, MqttUnavailableError, MqttFullError, MqttPublishError, MqttPayloadError,
    * MqttTopicError, OptionError.
    */
-  async publish<const Name extends string>(
-    topic: ExactName<Name>,
-    message: MqttPayload<Name> | Uint8Array,
-    given?: MqttPublishOptions,
-  ): Promise<void> {
+  readonly publish: MqttApi['publish'] = async (topic, message, given) => {
     const options = readPublishOptions(given)
     const payload = bytesOf(checkTopic(topic), message)
     if (this.#awaited !== undefined) await isInTime(this.#awaited.promise, this.#settings.publishTimeout, systemClock)
@@ -269,11 +254,7 @@ export class MqttService {
    *
    * @throws MqttTopicError, OptionError; as a rejection MqttSubscribeError when the broker refuses.
    */
-  subscribe<const Name extends string, const Options extends MqttSubscribeOptions = {}>(
-    topic: Options extends { readonly schema: object } ? Name : KnownName<Name>,
-    handler: MqttHandler<MqttArguments<IsPattern<Name>, MqttPayload<Name>, Options>>,
-    options?: Options,
-  ): MqttHandle {
+  readonly subscribe: MqttApi['subscribe'] = (topic, handler, options) => {
     const declared = declarationOf(topic, handler, options)
     return handleOf(declared, this.#adoptOwn(declared), () => this.#drop(declared))
   }
@@ -300,7 +281,7 @@ export class MqttService {
 
   /** Takes no further messages from now on, and waits for the running handlers for as long as they take. @internal */
   async drain(): Promise<void> {
-    leaveConnection(this.#connection)
+    connections.leave(this.#connection)
     await this.#run?.idle()
   }
 
@@ -322,9 +303,9 @@ export class MqttService {
     this.#stops++
     const run = this.#run
     this.#classes.close()
-    leaveConnection(this.#connection)
+    connections.leave(this.#connection)
     await run?.drain(timeout)
-    closeConnection(this.#connection)
+    connections.close(this.#connection)
     this.#run = undefined
     await run?.close()
   }

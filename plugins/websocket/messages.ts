@@ -4,6 +4,7 @@ import { whyNotJson } from '../shared/schema/sendable.ts'
 import { firstInWords, type Issue } from '../shared/schema/verdict.ts'
 import { nestsDeeperThan, reachesPrototype } from '../shared/values/json-dangers.ts'
 import { jsonText } from '../shared/values/json-text.ts'
+import { safely } from '../shared/values/safely.ts'
 import type { Message, MessageSchemas } from './types.ts'
 
 const { OutgoingMessageError, MessageSchemaError } = defineErrors({
@@ -91,12 +92,8 @@ function judged(type: string, verdict: Awaited<ReturnType<Check>>): ReadMessage 
 function parse(text: string | Uint8Array): Message | string {
   if (typeof text !== 'string') return 'a message must be JSON text, not bytes'
   if (nestsDeeperThan(maxDepth, text)) return `the message nests deeper than ${maxDepth} levels`
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return 'the message is not valid JSON'
-  }
+  const value: unknown = safely(() => JSON.parse(text))
+  if (value === undefined) return 'the message is not valid JSON'
   if (reachesPrototype(value, text)) return 'the message has the key __proto__ or constructor.prototype'
   const { type, data } = (value ?? {}) as Partial<Message>
   return typeof type === 'string' ? { type, data } : 'a message is an object with a type: { "type": "…", "data": … }'

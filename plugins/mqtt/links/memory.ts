@@ -1,7 +1,7 @@
 // Not the global, which a runner may fake.
 import { setImmediate } from 'node:timers'
 import { MqttUnavailableError } from '../errors.ts'
-import type { MqttQos, MqttWill } from '../messages/message-options.ts'
+import type { MqttQos } from '../messages/message-options.ts'
 import { bytesOf } from '../messages/payload.ts'
 import type { MqttSettings } from '../options.ts'
 import { parseFilter } from '../topics/filter.ts'
@@ -25,14 +25,10 @@ function placeOf({ url, host, port, address }: MqttSettings, server: object | un
 
 function helloOf(settings: MqttSettings): Hello {
   const { clientId = `framework-${++clients}`, clean, sessionExpiryInterval, will } = settings
-  const expiry = sessionExpiryInterval ?? (clean ? 0 : Number.POSITIVE_INFINITY)
-  return { clientId, clean, expiry, will: willOf(will) }
-}
-
-function willOf(will: MqttWill | undefined): Hello['will'] {
-  if (will === undefined) return undefined
+  const hello = { clientId, clean, expiry: sessionExpiryInterval ?? (clean ? 0 : Number.POSITIVE_INFINITY) }
+  if (will === undefined) return hello
   const { topic, message, delay = 0, ...options } = will
-  return { message: { topic, payload: bytesOf(topic, message), options }, delay }
+  return { ...hello, will: { message: { topic, payload: bytesOf(topic, message), options }, delay } }
 }
 
 /** A connection to a broker within this process: it ends through `close`, or when another client of the same name connects. */

@@ -1,6 +1,7 @@
 import { parse } from 'secure-json-parse'
 import { type Check, lazyCheckOf, passed } from '../../shared/schema/check.ts'
 import { jsonText } from '../../shared/values/json-text.ts'
+import { safely } from '../../shared/values/safely.ts'
 import type { OutputOf } from '../../validation/index.ts'
 import { MqttPayloadError } from '../errors.ts'
 
@@ -35,12 +36,8 @@ const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Bytes as a message: parsed if they are JSON, without keys that reach a prototype; otherwise a string. */
 export function messageOf(bytes: Uint8Array): unknown {
-  let text: string
-  try {
-    text = strict.decode(bytes)
-  } catch {
-    return lenient.decode(bytes)
-  }
+  const text = safely(() => strict.decode(bytes))
+  if (text === undefined) return lenient.decode(bytes)
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return value

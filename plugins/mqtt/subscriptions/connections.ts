@@ -23,7 +23,7 @@ export const declarations = new Declarations<Declared, Connection>()
 export const servers = new Mounts<Connection>('Say which: server.services.mqtt.publish(topic, message)')
 
 /** The connections of servers and scripts that are connected or about to be, oldest first. Closing ones come last: their handlers still publish. */
-const open = new Set<Connection>()
+const current = new Set<Connection>()
 
 /** Every subscription of a server with these of its own. */
 export const subscriptionsOf = (
@@ -34,7 +34,7 @@ export const subscriptionsOf = (
 const isScript = ({ server }: Connection) => server === undefined
 
 /** Whether any service of this process handles subscriptions, or will. */
-export const isServed = (): boolean => servers.size > 0 || open.size > 0
+export const isServed = (): boolean => servers.size > 0 || current.size > 0
 
 /**
  * The connection through which a call publishes: that of the server whose hook, request or job is running, else of the only server. While that
@@ -43,11 +43,11 @@ export const isServed = (): boolean => servers.size > 0 || open.size > 0
  * @throws WorkServerError if it could be that of several servers.
  */
 export function connectionFor(what: string): Connection | undefined {
-  const script = [...open].find(isScript)
+  const script = [...current].find(isScript)
   // A script does not have to say which server it means while none is connected.
-  if (script !== undefined && [...open].every(isScript)) return script
+  if (script !== undefined && [...current].every(isScript)) return script
   const own = servers.current(what)
-  return own !== undefined && open.has(own) ? own : script
+  return own !== undefined && current.has(own) ? own : script
 }
 
 /** Whether a script handles what is declared: not beside a server, and only the oldest of several. */
@@ -57,10 +57,10 @@ const isServer = (one: Connection) => !isScript(one)
 const oldest = () => declarations.runners[0]
 
 /** Lets publications use a connection that handles no subscriptions yet. */
-export const announceConnection = (connection: Connection): unknown => open.add(connection)
+export const announce = (connection: Connection): unknown => current.add(connection)
 
-export async function openConnection(connection: Connection): Promise<void> {
-  announceConnection(connection)
+export async function open(connection: Connection): Promise<void> {
+  announce(connection)
   if (connection.handles) await declarations.open(connection)
 }
 
@@ -75,11 +75,11 @@ export async function takeOver(connection: Connection): Promise<void> {
 }
 
 /** Ends the subscriptions of a connection; a script continues if it was the last of a server. */
-export function leaveConnection(connection: Connection): void {
+export function leave(connection: Connection): void {
   declarations.leave(connection)
-  if (open.delete(connection)) open.add(connection)
+  if (current.delete(connection)) current.add(connection)
   const next = oldest()
   if (next !== undefined && isFirst(next)) declarations.takeFree(next).catch((error: unknown) => next.report(error))
 }
 
-export const closeConnection = (connection: Connection): unknown => open.delete(connection)
+export const close = (connection: Connection): unknown => current.delete(connection)

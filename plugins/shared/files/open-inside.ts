@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, readlinkSync } from 'node:fs'
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
 import { sep } from 'node:path'
+import { safely } from '../values/safely.ts'
 import { openingFailure, unblocked } from './regular-file.ts'
 
 /** A file or folder that is open, and lay inside the root when it was opened. */
@@ -30,7 +31,7 @@ let shows: boolean | undefined
 export async function realRoot(path: string): Promise<string> {
   const root = await realpath(path)
   // Tried with the root, which a runtime with permissions lets this process read.
-  shows ??= showsPath(root)
+  shows ??= safely(() => showsPath(root), false)
   return root
 }
 
@@ -96,14 +97,10 @@ export const descriptorPath = ({ fd }: { readonly fd: number }): string => `/pro
 export const showsPaths = (): boolean => shows === true
 
 function showsPath(path: string): boolean {
+  const fd = openSync(path, constants.O_RDONLY)
   try {
-    const fd = openSync(path, constants.O_RDONLY)
-    try {
-      return readlinkSync(descriptorPath({ fd })) === path
-    } finally {
-      closeSync(fd)
-    }
-  } catch {
-    return false
+    return readlinkSync(descriptorPath({ fd })) === path
+  } finally {
+    closeSync(fd)
   }
 }

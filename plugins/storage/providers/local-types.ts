@@ -21,6 +21,14 @@ const nameOf = (stats: BigIntStats) => `${versionOf(stats)}-${stats.ino.toString
 /** Files that another writer may be about to use are kept for this many milliseconds. */
 const settled = 60_000
 
+/** Removes the files of a folder that were not written to for this many milliseconds, except for one. */
+export async function removeOld(folder: string, ms: number, kept?: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const file = join(folder, name)
+    if (name !== kept && systemClock.now() - (await lstat(file)).mtimeMs > ms) await rm(file, { force: true })
+  }
+}
+
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
 
 /**
@@ -75,34 +83,24 @@ export class LocalTypes {
 
   /** Removes the type of one version, which is gone or was never completed. */
   async remove(key: string, stats: BigIntStats): Promise<void> {
-    try {
-      await this.#inFolder(key, (at) => rm(join(at, nameOf(stats)), { force: true }))
-      await this.#prune(key)
-    } catch {
-      // It is missing, or not empty.
-    }
+    await this.#tidy(key, (at) => rm(join(at, nameOf(stats)), { force: true }))
   }
 
   /** Removes the types of older versions of the object; `stats` is the status of the present one. */
   async clean(key: string, stats?: BigIntStats): Promise<void> {
+    const folder = join(await this.#root.path(), ownFolder, 'types', hashOf(key))
+    const tidy = () => this.#tidy(key, (at) => removeOld(at, settled, stats && nameOf(stats)))
+    // Most keys have none.
+    await access(folder).then(tidy, () => {})
+  }
+
+  /** Does something in the folder of a key, and removes the folder. */
+  async #tidy(key: string, work: (at: string) => Promise<void>): Promise<void> {
     try {
-      // Most keys have none.
-      await access(join(await this.#root.path(), ownFolder, 'types', hashOf(key)))
-      const keep = stats === undefined ? undefined : nameOf(stats)
-      await this.#inFolder(key, async (at) => {
-        for (const name of await readdir(at)) {
-          const file = join(at, name)
-          if (name === keep || systemClock.now() - (await lstat(file)).mtimeMs < settled) continue
-          await rm(file)
-        }
-      })
-      await this.#prune(key)
+      await this.#inFolder(key, work)
+      await using(await this.#root.open([ownFolder, 'types'], key), (at) => rmdir(join(at, hashOf(key))))
     } catch {
       // It is missing, or not empty.
     }
-  }
-
-  async #prune(key: string): Promise<void> {
-    await using(await this.#root.open([ownFolder, 'types'], key), (at) => rmdir(join(at, hashOf(key))))
   }
 }

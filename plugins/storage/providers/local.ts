@@ -21,7 +21,7 @@ import {
   using,
   writeBody,
 } from './local-paths.ts'
-import { LocalTypes, versionOf } from './local-types.ts'
+import { LocalTypes, removeOld, versionOf } from './local-types.ts'
 import { byBytes, plainBytes } from './memory.ts'
 import { type SignedUrls, type SignedUrlsOptions, signedUrlsOf, signedUrlsOptions } from './signed-urls.ts'
 
@@ -130,16 +130,8 @@ export class LocalStorageProvider implements StorageProvider {
   #sweep(): void {
     if (systemClock.monotonic() - this.#swept < lost) return
     this.#swept = systemClock.monotonic()
-    const sweep = async (folder: string) => {
-      for (const name of await readdir(folder)) {
-        const file = join(folder, name)
-        if (systemClock.now() - (await lstat(file)).mtimeMs > lost) await rm(file, { force: true })
-      }
-    }
-    void this.#root
-      .own('tmp')
-      .then((tmp) => using(tmp, sweep))
-      .catch(() => {})
+    const sweep = async () => using(await this.#root.own('tmp'), (tmp) => removeOld(tmp, lost))
+    sweep().catch(() => {})
   }
 
   #open(key: string): Promise<OpenFile | undefined> {
