@@ -195,8 +195,11 @@ export class Hub {
     const { joined, name, key, author } = member
     const asked = clock.monotonic()
     if (!(await this.#mayJoin(member))) this.#refuse(name)
-    Object.assign(member, { user: this.#userOf(member) })
-    const own = await this.#presentOf(member)
+    const user = this.#userOf(member)
+    Object.assign(member, { user })
+    const { presence, state: isStated } = member.channel.rules
+    // Before the client is in: data that cannot be serialised would be a problem for all members.
+    const own = presence && { id: joined.client.id, user, data: await this.#said(member, 'presence') }
     // A client that has left or was removed must not enter the room: nothing would ever take it out again.
     if (!this.#isIn(member)) return false
     const room = await this.#reach(name, () => this.#rooms.enter(member))
@@ -205,7 +208,6 @@ export class Hub {
     const replay: Replay =
       after === undefined ? emptyReplay(room.last) : await this.#reach(name, () => this.bus.after(key, after))
     const present = own === undefined ? undefined : await this.#reach(name, () => this.#rooms.presentIn(room))
-    const { state: isStated } = member.channel.rules
     const isNew = after === undefined || !replay.isComplete
     const state = isStated !== undefined && isNew ? await this.#said(member, 'state') : undefined
     if (!this.#isIn(member)) return false
@@ -230,13 +232,6 @@ export class Hub {
   #refuse(name: string): never {
     this.counts.refused++
     throw ChannelRefusedError(name)
-  }
-
-  /** Reads what others see of a client, before the client is in: data that cannot be serialised would be a problem for all members. */
-  async #presentOf(member: Member): Promise<PresentClient | undefined> {
-    const { joined, channel, user } = member
-    if (channel.rules.presence === undefined) return undefined
-    return { id: joined.client.id, user, data: await this.#said(member, 'presence') }
   }
 
   /** What a function among the options says to clients; refuses the client if it fails. */

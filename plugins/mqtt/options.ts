@@ -135,14 +135,11 @@ export const mqttOptions = option
   .into((given) => ({ ...given, place: given.connect.clientId === undefined ? undefined : new CallSite() }))
   .typed<MqttOptions>()
 
-/** The settings of a service. */
-export interface MqttServiceSettings extends MqttSettings {
-  readonly subscribe: Sources
-  readonly logger: Logger | undefined
-}
-
 export const mqttServiceOptions = option
   .shape({ ...members, subscribe: subscribeOption([]), logger: option.having<Logger>(['info', 'warn'], 'a logger') })
   .says(connectTakes)
-  .into((given, place): MqttServiceSettings => withAddress(given, place))
+  .into(withAddress)
   .typed<MqttServiceOptions>()
+
+/** The settings of a service. */
+export type MqttServiceSettings = SettingsOf<typeof mqttServiceOptions>

@@ -128,22 +128,19 @@ function channels({ server, settings }: { readonly server: object; readonly sett
   for (const declared of servers.of(server)?.subscriptions() ??
     subscriptionsOf((settings as Settings).subscribe, server))
     madeIn(topics, declared.filter.levels.join('/'), (): Declared[] => []).push(declared)
-  return [...topics.values()].map((all) => ({
-    ...addressOf(all[0]!.filter),
-    protocol: 'mqtt',
-    receive: all.map(({ options: { schema } }) => ({
-      name: 'message',
-      ...(schema === undefined ? { description: 'Text, JSON or bytes of any content.' } : { payload: schema }),
-    })),
-    ...filtersOf(all),
-    // What the broker receives: the highest values that the handlers request.
-    operationBindings: {
-      mqtt: { qos: Math.max(...all.map(({ options }) => options.qos ?? 0)), bindingVersion: '0.2.0' },
-    },
-  }))
-}
-
-function filtersOf(all: readonly Declared[]): { readonly 'x-filter': string | readonly string[] } {
-  const filters = [...new Set(all.map(({ filter }) => filter.text))]
-  return { 'x-filter': filters.length === 1 ? filters[0]! : filters }
+  return [...topics.values()].map((all) => {
+    const filters = [...new Set(all.map(({ filter }) => filter.text))]
+    // What the broker receives: the highest value that the handlers request.
+    const qos = Math.max(...all.map(({ options }) => options.qos ?? 0))
+    return {
+      ...addressOf(all[0]!.filter),
+      protocol: 'mqtt',
+      receive: all.map(({ options: { schema } }) => ({
+        name: 'message',
+        ...(schema === undefined ? { description: 'Text, JSON or bytes of any content.' } : { payload: schema }),
+      })),
+      'x-filter': filters.length === 1 ? filters[0]! : filters,
+      operationBindings: { mqtt: { qos, bindingVersion: '0.2.0' } },
+    }
+  })
 }

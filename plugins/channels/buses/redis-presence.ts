@@ -164,22 +164,19 @@ export class RedisPresence {
     const text = this.#textOf(present)
     const isLast = all!.size === 0
     if (isLast) this.#own.delete(name)
-    await this.#doubted(async () => {
-      try {
-        const taken = this.#take(name, id, text)
-        await Promise.all(isLast ? [taken, this.#redis.srem(this.#channelsOf(this.#instance), name)] : [taken])
-      } catch (error) {
-        madeIn(this.#left, name, () => new Map<string, string>()).set(id, text)
-        throw error
-      }
-    })
+    const leave = () => {
+      const taken = this.#take(name, id, text)
+      return Promise.all(isLast ? [taken, this.#redis.srem(this.#channelsOf(this.#instance), name)] : [taken])
+    }
+    await this.#doubted(leave, () => madeIn(this.#left, name, () => new Map<string, string>()).set(id, text))
   }
 
   /** A failed change is repeated with the next beat. */
-  async #doubted(change: () => Promise<unknown>): Promise<void> {
+  async #doubted(change: () => Promise<unknown>, failed?: () => void): Promise<void> {
     try {
       await change()
     } catch (error) {
+      failed?.()
       this.#isDoubtful = true
       throw error
     }

@@ -29,14 +29,6 @@ export interface LinkEvents {
   message(message: Incoming): void
 }
 
-/** The capabilities of the broker, known once it is connected. */
-export interface LinkLimits {
-  /** How many messages of QoS 1 and 2 may be unacknowledged. */
-  readonly window: number
-  /** Whether the broker sends along which subscriptions a message is for. */
-  readonly namesSubscriptions: boolean
-}
-
 /** The link was lost before the broker responded. */
 export class LinkLost extends Error {}
 
@@ -49,7 +41,8 @@ export interface Patience {
 
 /** A connection to a broker; reconnects when it is lost. */
 export interface Link {
-  readonly limits: LinkLimits
+  /** How many messages of QoS 1 and 2 may be unacknowledged; known once the broker is connected. */
+  readonly window: number
   /**
    * Resolves when the broker is connected for the first time; with `isPatient`, keeps trying until the link is closed.
    *

@@ -5,7 +5,7 @@ import type { MqttQos } from '../messages/message-options.ts'
 import { bytesOf } from '../messages/payload.ts'
 import type { MqttSettings } from '../options.ts'
 import { parseFilter } from '../topics/filter.ts'
-import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing } from './contract.ts'
+import { type Link, type LinkEvents, LinkLost, type Outgoing } from './contract.ts'
 import { type Client, type Delivered, type Hello, MemoryBroker, type Session } from './memory-broker.ts'
 import { withCarrier } from './packets.ts'
 
@@ -33,7 +33,7 @@ function helloOf(settings: MqttSettings): Hello {
 
 /** A connection to a broker within this process: it ends through `close`, or when another client of the same name connects. */
 export class MemoryLink implements Link {
-  readonly limits: LinkLimits = { window: 1000, namesSubscriptions: true }
+  readonly window = 1000
   readonly #settings: MqttSettings
   readonly #server: object | undefined
   readonly #hello: Hello

@@ -7,7 +7,7 @@ import { type MqttQos, needsVersion5 } from '../messages/message-options.ts'
 import type { MqttSettings } from '../options.ts'
 import { Acks } from './acks.ts'
 import { clientOptions } from './client-options.ts'
-import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing, type Patience } from './contract.ts'
+import { type Link, type LinkEvents, LinkLost, type Outgoing, type Patience } from './contract.ts'
 import { detailsOf, packetProperties, withCarrier } from './packets.ts'
 
 /** The used part of the package `mqtt`. */
@@ -87,11 +87,8 @@ export class NetworkLink implements Link {
     return Math.max(1, Math.round(full * (0.5 + Math.random() / 2)))
   }
 
-  get limits(): LinkLimits {
-    return {
-      window: Math.min(this.#announced.receiveMaximum ?? defaultWindow, defaultWindow),
-      namesSubscriptions: this.#version === 5 && this.#announced.subscriptionIdentifiersAvailable !== false,
-    }
+  get window(): number {
+    return Math.min(this.#announced.receiveMaximum ?? defaultWindow, defaultWindow)
   }
 
   /** The client itself tries again, and takes up a connection that was lost. */
@@ -248,9 +245,11 @@ export class NetworkLink implements Link {
   }
 
   async subscribe(filter: string, qos: MqttQos, subscription: number): Promise<void> {
-    const properties = this.limits.namesSubscriptions ? { subscriptionIdentifier: subscription } : undefined
+    // The broker sends along which subscriptions a message is for.
+    const isNamed = this.#version === 5 && this.#announced.subscriptionIdentifiersAvailable !== false
+    const properties = { subscriptionIdentifier: subscription }
     try {
-      await this.#client!.subscribeAsync(filter, { qos, ...(properties && { properties }) })
+      await this.#client!.subscribeAsync(filter, { qos, ...(isNamed && { properties }) })
     } catch (error) {
       const code = (error as { packet?: { granted?: readonly number[] } }).packet?.granted?.[0]
       if (code === undefined) throw new LinkLost('lost', { cause: error })

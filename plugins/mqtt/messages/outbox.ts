@@ -83,7 +83,7 @@ export class Outbox {
     while (this.#isUp && this.#waiting.length > 0) {
       const entry = this.#waiting[0]!
       const isAcknowledged = (entry.message.options.qos ?? 0) > 0
-      const most = isAcknowledged ? this.#link.limits.window : mostUnwritten
+      const most = isAcknowledged ? this.#link.window : mostUnwritten
       if (this.#underWay.size >= most) return
       this.#waiting.shift()
       this.#underWay.add(entry)
