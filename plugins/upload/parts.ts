@@ -29,7 +29,8 @@ export class PartReader {
   /** The part whose header is not complete yet. */
   #unread: { stream: PartStream; from: number } | undefined
   #current: PartStream | undefined
-  #failure: { readonly error: unknown } | undefined
+  /** Aborted by the first failure: later ones, on streams that broke off, are less useful. */
+  readonly #failed = new AbortController()
   #complete = false
   /** Bytes passed to the parser, up to the end of the current piece. */
   #written = 0
@@ -73,9 +74,9 @@ export class PartReader {
   async #feedFrom(iterator: AsyncIterator<Uint8Array>, limit: number, tooLarge: () => Error): Promise<void> {
     let size = 0
     try {
-      while (this.#failure === undefined) {
+      while (!this.signal.aborted) {
         const next = await iterator.next()
-        if (this.#failure !== undefined) return
+        if (this.signal.aborted) return
         if (next.done) {
           this.#leave = undefined
           if (!this.#complete) this.#dicer.end()
@@ -93,8 +94,8 @@ export class PartReader {
 
   /** Ends everything with an error: the part that is being read, and {@link parts}. */
   fail(error: unknown): void {
-    if (this.#failure !== undefined) return
-    this.#failure = { error }
+    if (this.signal.aborted) return
+    this.#failed.abort(error)
     const cause = error instanceof Error ? error : new Error(String(error))
     this.#current?.destroy(cause)
     for (const { stream } of this.#waiting) stream.destroy()
@@ -107,7 +108,7 @@ export class PartReader {
   /** Yields the parts in order. @throws the argument of {@link fail}. */
   async *parts(): AsyncGenerator<Part> {
     for (;;) {
-      if (this.#failure !== undefined) throw this.#failure.error
+      this.signal.throwIfAborted()
       const part = this.#waiting.shift()
       if (part !== undefined) {
         this.#current = part.stream
@@ -121,9 +122,9 @@ export class PartReader {
     }
   }
 
-  /** The first failure: later ones, on streams that broke off, are less useful. */
-  get failure(): { readonly error: unknown } | undefined {
-    return this.#failure
+  /** Aborts with the first failure. */
+  get signal(): AbortSignal {
+    return this.#failed.signal
   }
 
   /** Returns a promise if the parser does not accept the whole chunk immediately. */
@@ -133,7 +134,7 @@ export class PartReader {
   }
 
   async #writePieces(chunk: Uint8Array): Promise<void> {
-    for (let from = 0; from < chunk.length && this.#failure === undefined; ) {
+    for (let from = 0; from < chunk.length && !this.signal.aborted; ) {
       // While a header is incomplete, at most as much as its limit.
       const length = Math.min(this.#unread === undefined ? pieceBytes : maxHeaderBytes, chunk.length - from)
       const writing = this.#writePiece(chunk.subarray(from, from + length))
@@ -154,7 +155,7 @@ export class PartReader {
     }
     // The parser silently truncates a header at its limit.
     if (this.#unread !== undefined && this.#written - this.#unread.from > maxHeaderBytes) this.#failHeader()
-    if (this.#dicer.writableLength === 0 || this.#failure !== undefined || this.#complete) return undefined
+    if (this.#dicer.writableLength === 0 || this.signal.aborted || this.#complete) return undefined
     return new Promise((resolve) => {
       this.#wakeWriter = resolve
     })
@@ -167,7 +168,7 @@ export class PartReader {
     // Counted as soon as they are found: one piece may contain thousands of empty parts.
     if (++this.#count > this.#maxParts) this.fail(PayloadTooLargeError(`${this.#maxParts} parts`))
     // Throws to leave the parser, which would create a stream for each further part of the piece: 80 ms for 64 kB of boundaries.
-    if (this.#failure !== undefined) throw this.#failure.error
+    this.signal.throwIfAborted()
     this.#unread = { stream, from: this.#written }
     stream.once('header', (header: object) => {
       this.#unread = undefined

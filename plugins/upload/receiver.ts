@@ -32,8 +32,6 @@ class FormReceiver {
   readonly #limits: UploadLimits
   readonly #store: Store
   readonly #reader: PartReader
-  /** For this request alone: a client that leaves is only one of the ways in which an upload can end. */
-  readonly #abort = new AbortController()
   readonly #fields: Record<string, string | string[]> = Object.create(null)
   readonly #files: StoredFile[] = []
   #fieldCount = 0
@@ -47,7 +45,6 @@ class FormReceiver {
   /** Ends the upload with an error. */
   fail(error: unknown): void {
     this.#reader.fail(error)
-    this.#abort.abort(error)
   }
 
   async receive(body: AsyncIterable<Uint8Array>): Promise<ReceivedForm> {
@@ -60,12 +57,10 @@ class FormReceiver {
     } catch (error) {
       this.fail(error)
     }
-    const { failure } = this.#reader
-    if (failure === undefined) return { fields: this.#fields, files: this.#files }
-    // Also when the body itself failed.
-    this.#abort.abort(failure.error)
+    const { signal } = this.#reader
+    if (!signal.aborted) return { fields: this.#fields, files: this.#files }
     await Promise.all(this.#files.map((file) => file.release(true)))
-    throw failure.error
+    throw signal.reason
   }
 
   async #take({ header: raw, body }: Part): Promise<void> {
@@ -99,7 +94,7 @@ class FormReceiver {
     const read = async () => {
       const next = await body.next()
       if (!next.done) count(next.value)
-      if (size > maxFileSize) throw this.#reader.failure!.error
+      if (size > maxFileSize) throw this.#reader.signal.reason
       return next
     }
     const isFull = this.#files.length >= maxFiles
@@ -123,7 +118,7 @@ class FormReceiver {
     }
     let stored: Stored | undefined
     try {
-      stored = await this.#store.write({ field, filename, mimeType, content, signal: this.#abort.signal })
+      stored = await this.#store.write({ field, filename, mimeType, content, signal: this.#reader.signal })
       // Bytes that a sink has not read still count, and precede the next part.
       while (!(await read()).done);
     } catch (error) {

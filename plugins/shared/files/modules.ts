@@ -36,15 +36,12 @@ export async function findFiles(patterns: readonly string[], folder: string): Pr
     const place = builtPattern(toGlob(pattern)) ?? { folder, pattern: toGlob(pattern) }
     return posix.join(escapePath(toGlob(place.folder)), place.pattern)
   }
-  const left: string[] = []
-  const wanted: string[] = []
-  for (const pattern of patterns) {
-    if (!pattern.startsWith('!')) wanted.push(pattern)
-    else left.push(pattern.startsWith('!**') ? pattern.slice(1) : absolute(pattern.slice(1)))
-  }
+  const left = patterns
+    .filter((pattern) => pattern.startsWith('!'))
+    .map((pattern) => (pattern.startsWith('!**') ? pattern.slice(1) : absolute(pattern.slice(1))))
   const files = new Set<string>()
   const unmatched: string[] = []
-  for (const pattern of wanted) {
+  for (const pattern of patterns.filter((one) => !one.startsWith('!'))) {
     const full = absolute(pattern)
     const packages = full.includes('node_modules') ? [] : ['**/node_modules/**']
     const options = {
