@@ -23,7 +23,6 @@ export class Run {
   readonly subscriptions: Subscriptions
   /** Shared, because a broker that does not respond leaves each of them waiting. */
   readonly #ping = sharing(() => this.#link.ping())
-  #isUp = false
   #isClosing = false
   #whyDown: Error | undefined
   /** The result of the subscriptions when the broker was connected for the first time. */
@@ -62,13 +61,13 @@ export class Run {
   }
 
   get isUp(): boolean {
-    return this.#isUp
+    return this.subscriptions.isUp
   }
 
   /** Rejects unless the broker responds within `ms` milliseconds. A frozen one keeps its connections. */
   async check(ms: number): Promise<void> {
     const { shown } = this.#settings.address
-    if (!this.#isUp) throw this.#whyDown ?? MqttUnavailableError(`there is no connection to the broker ${shown} yet`)
+    if (!this.isUp) throw this.#whyDown ?? MqttUnavailableError(`there is no connection to the broker ${shown} yet`)
     try {
       await answerWithin(this.#ping(), ms)
     } catch (error) {
@@ -78,7 +77,6 @@ export class Run {
 
   #up(resumed: boolean): void {
     const isFirst = this.#firstUp === undefined
-    this.#isUp = true
     const settled = this.#restore(resumed, isFirst && this.#settings.required)
     this.#firstUp ??= settled
     settled.catch(() => {})
@@ -91,14 +89,13 @@ export class Run {
     this.#whyDown = undefined
     const refused = await this.subscriptions.up(resumed)
     // The subscriptions come first, so that this process does not miss its own messages.
-    if (this.#isUp) this.outbox.up()
+    if (this.isUp) this.outbox.up()
     const [first] = refused
     if (isStrict && first !== undefined) throw first.error
     await this.subscriptions.reportRefused(refused)
   }
 
   #down(error: Error): void {
-    this.#isUp = false
     if (this.#whyDown === undefined && !this.#isClosing) {
       const { shown } = this.#settings.address
       this.#log.warn(
@@ -121,7 +118,7 @@ export class Run {
   async idle(): Promise<void> {
     await this.#leave()
     await this.subscriptions.idle()
-    if (this.#isUp) await this.outbox.idle()
+    if (this.isUp) await this.outbox.idle()
   }
 
   /** Waits for running handlers and unsent messages, for this many milliseconds at most. */
@@ -140,13 +137,13 @@ export class Run {
     }
     this.subscriptions.close()
     // Messages for a lost broker would wait until their own timeout.
-    if (this.#isUp) await withinTime(this.outbox.idle(), left(), systemClock)
+    if (this.isUp) await withinTime(this.outbox.idle(), left(), systemClock)
   }
 
   async close(): Promise<void> {
     this.outbox.close()
     await this.#link.close()
-    this.#isUp = false
+    this.subscriptions.down()
   }
 }
 

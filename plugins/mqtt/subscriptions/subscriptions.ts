@@ -40,7 +40,8 @@ export class Subscriptions {
   // Random, because a broker that has kept subscriptions of an earlier process uses the numbers of that process.
   readonly #first = 1 + Math.floor(Math.random() * numbers)
   #issued = 0
-  #isUp = false
+  /** Whether the broker is connected. */
+  isUp = false
 
   constructor(link: Link, log: Logger, settings: MqttSettings, server: object | undefined) {
     this.#link = link
@@ -66,7 +67,7 @@ export class Subscriptions {
     entry.queues.add(queue)
     this.#left.delete(filter.text)
     this.#unclaimed.offer((message) => this.#give(message))
-    if (!this.#isUp) return
+    if (!this.isUp) return
     try {
       await this.#ask(entry)
     } catch (error) {
@@ -117,7 +118,7 @@ export class Subscriptions {
     if (entry.queues.size > 0) return
     const { text } = entry.filter
     const leave = () => this.#left.add(text)
-    if (!this.#isUp) leave()
+    if (!this.isUp) leave()
     else await withinTime(this.#link.unsubscribe(text).catch(leave), this.#settings.publishTimeout, systemClock)
   }
 
@@ -127,7 +128,7 @@ export class Subscriptions {
    * Resolves to the refused ones, which are removed.
    */
   async up(resumed: boolean): Promise<Refusal[]> {
-    this.#isUp = true
+    this.isUp = true
     if (resumed) {
       for (const filter of this.#left) void this.#link.unsubscribe(filter).catch(() => {})
     } else for (const queue of this.queues) queue.forgetKept()
@@ -139,7 +140,7 @@ export class Subscriptions {
   }
 
   down(): void {
-    this.#isUp = false
+    this.isUp = false
   }
 
   /** Reports refusals to the error handler, or to the log. */
@@ -187,7 +188,7 @@ export class Subscriptions {
 
   /** Removes all subscriptions at the broker, so that no further message comes. */
   async leave(): Promise<void> {
-    if (!this.#isUp) return
+    if (!this.isUp) return
     await Promise.allSettled([...this.#byText.keys()].map((filter) => this.#link.unsubscribe(filter)))
   }
 
