@@ -201,7 +201,9 @@ export class Channel<Name extends string = string, Payload = unknown> {
         socket === undefined ? undefined : quoted(socket),
         'the socket that the handler receives as first argument: join(socket, values)',
       )
-    const hub = hubOf(socket)
+    const all = [...(servers.of(socket.server) ?? [])]
+    // If several scopes have channels, that of the scope that accepted the socket.
+    const hub = all.find((one) => one.sockets.has(socket)) ?? all[0]
     if (hub === undefined) throw ChannelsNotRunningError(`joining the channel "${name}"`)
     return hub.joinSocket(this as Channel, name, socket)
   }
@@ -278,12 +280,6 @@ export class Channel<Name extends string = string, Payload = unknown> {
       )
     return Promise.all(own.map(ask))
   }
-}
-
-/** Returns the hub of the socket's server; if several scopes have channels, that of the scope that accepted the socket. */
-function hubOf(socket: JoinableSocket): Hub | undefined {
-  const all = [...(servers.of(socket.server) ?? [])]
-  return all.find((one) => one.sockets.has(socket)) ?? all[0]
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   within,
 } from '../../kernel/index.ts'
 import { networkOf } from '../shared/http/network.ts'
-import { sharing } from '../shared/values/memoize.ts'
+import { madeIn, sharing } from '../shared/values/memoize.ts'
 import { checkOrigin } from './handshake.ts'
 import { readerOf } from './messages.ts'
 import type { WebsocketSettings } from './options.ts'
@@ -46,7 +46,7 @@ export class Sockets implements AllSockets {
   /** The number of event streams, which other plugins open on the routes of websockets. */
   #streams = 0
   readonly #settings: SocketsSettings
-  readonly #whenOver = new Map<Socket, () => void>()
+  readonly #whenOver = new Map<Socket, (() => void)[]>()
   readonly #routes = new WeakMap<object, SocketRoute>()
   readonly #pingInterval: number
   #timer: Timer | undefined
@@ -109,19 +109,14 @@ export class Sockets implements AllSockets {
 
   /** @internal Kept here because few sockets are in channels, and a field in each would cost memory. */
   whenOver(socket: Socket, callback: () => void): void {
-    const before = this.#whenOver.get(socket)
-    this.#whenOver.set(socket, () => {
-      before?.()
-      callback()
-    })
+    madeIn(this.#whenOver, socket, (): (() => void)[] => []).push(callback)
   }
 
   /** @internal */
   over(socket: Socket): void {
-    const callback = this.#whenOver.get(socket)
-    if (callback === undefined) return
+    const callbacks = this.#whenOver.get(socket) ?? []
     this.#whenOver.delete(socket)
-    callback()
+    for (const callback of callbacks) callback()
   }
 
   /** @internal */
