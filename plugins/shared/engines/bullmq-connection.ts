@@ -1,9 +1,7 @@
+import type { Redis } from 'ioredis'
 import { shownAddress } from '../stores/address.ts'
 import { type RedisAddress, redisPlace, watchConnection } from '../stores/redis.ts'
-import type { RedisClient, RedisConstructor } from './bullmq-types.ts'
 import type { DriverHost } from './contract.ts'
-
-export const retryStrategy = (times: number) => Math.min(50 * 2 ** times, 1000)
 
 /** The address of Redis as messages show it: without the password. */
 export function redisAddress(connection: RedisAddress): string {
@@ -16,16 +14,16 @@ export function redisAddress(connection: RedisAddress): string {
 
 /** Connections to one Redis. */
 export interface RedisConnections {
-  connect(options: object): RedisClient
+  connect(options: object): Redis
   /** Ends all, including those that BullMQ has derived for its workers, and those that it connects again from now on. */
   close(): void
 }
 
-export function connectionsOf(Redis: RedisConstructor, connection: RedisAddress, host: DriverHost): RedisConnections {
+export function connectionsOf(Client: typeof Redis, connection: RedisAddress, host: DriverHost): RedisConnections {
   const { place, options: given } = redisPlace(connection)
-  const clients = new Set<RedisClient>()
+  const clients = new Set<Redis>()
   let isClosed = false
-  const watch = (client: RedisClient): RedisClient => {
+  const watch = (client: Redis): Redis => {
     clients.add(client)
     client.on('end', () => clients.delete(client))
     // BullMQ connects the client of a paused worker again, to close it, and forgets it when that is over.
@@ -38,7 +36,7 @@ export function connectionsOf(Redis: RedisConstructor, connection: RedisAddress,
     const duplicate = client.duplicate.bind(client)
     return Object.assign(client, { duplicate: (override?: object) => watch(duplicate(override)) })
   }
-  const connect = (options: object) => watch(new Redis(...place, { ...given, ...options }))
+  const connect = (options: object) => watch(new Client(...(place as [url: string]), { ...given, ...options }))
   const close = () => {
     isClosed = true
     for (const client of clients) client.disconnect()

@@ -1,10 +1,10 @@
+import type { Job, JobType, Queue } from 'bullmq'
 import { safely } from '../values/safely.ts'
-import type { BullJob, BullQueue } from './bullmq-types.ts'
 import { type MessageState, messageStates, type QueueOperations, type StoredMessage } from './contract.ts'
 import { bullmqId } from './ids.ts'
 
 /** What was published with a job; not checked. */
-export function metaIn({ opts }: BullJob): unknown {
+export function metaIn({ opts }: Job): unknown {
   const metadata = opts.telemetry?.metadata
   return typeof metadata === 'string' ? safely(() => JSON.parse(metadata)) : undefined
 }
@@ -12,7 +12,7 @@ export function metaIn({ opts }: BullJob): unknown {
 /** BullMQ has a state of its own for waiting jobs with a priority, which come after the others. */
 const stateOf = (name: string) => (name === 'prioritized' ? 'waiting' : messageStates.find((state) => state === name))
 
-function stored(job: BullJob, state: MessageState): StoredMessage {
+function stored(job: Job, state: MessageState): StoredMessage {
   const { id, data, attemptsMade, timestamp, opts, delay = 0, stacktrace, failedReason } = job
   const stacks = (stacktrace ?? []).map((stack) => ({ message: stack.split('\n', 1)[0]!, stack }))
   const errors = stacks.length > 0 || failedReason === undefined ? stacks : [{ message: failedReason }]
@@ -24,9 +24,9 @@ function stored(job: BullJob, state: MessageState): StoredMessage {
 }
 
 /** What an operator can do with the jobs of a queue in Redis. */
-export function bullmqOperations(queueOf: (topic: string) => Promise<BullQueue>): QueueOperations {
+export function bullmqOperations(queueOf: (topic: string) => Promise<Queue>): QueueOperations {
   /** Counts the jobs for which a change succeeds: others are gone, or in another state by now. */
-  const change = async (topic: string, ids: readonly string[], work: (job: BullJob) => Promise<unknown>) => {
+  const change = async (topic: string, ids: readonly string[], work: (job: Job) => Promise<unknown>) => {
     const queue = await queueOf(topic)
     const changed = await Promise.all(
       ids.map(async (id) => {
@@ -39,7 +39,7 @@ export function bullmqOperations(queueOf: (topic: string) => Promise<BullQueue>)
   return {
     async list(topic, state, from, limit) {
       const queue = await queueOf(topic)
-      const part = (list: string, begin: number, count: number) =>
+      const part = (list: JobType, begin: number, count: number) =>
         queue.getJobs([list], begin, begin + count - 1, state !== 'failed')
       const jobs = await part(state, from, limit)
       if (state === 'waiting' && jobs.length < limit) {
@@ -62,11 +62,11 @@ export function bullmqOperations(queueOf: (topic: string) => Promise<BullQueue>)
 }
 
 type Found =
-  | { readonly job: BullJob; readonly state: MessageState }
+  | { readonly job: Job; readonly state: MessageState }
   | { readonly job?: undefined; readonly state?: undefined }
 
 /** The job with an id of BullMQ, or with one that its publisher has chosen; none if it is done. */
-async function findIn(queue: BullQueue, id: string): Promise<Found> {
+async function findIn(queue: Queue, id: string): Promise<Found> {
   for (const own of [id, bullmqId(id)]) {
     const job = await queue.getJob(own)
     const state = job && stateOf(await job.getState())

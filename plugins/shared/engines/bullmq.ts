@@ -1,12 +1,16 @@
+import { once } from 'node:events'
+import type * as bullmq from 'bullmq'
+import type { Job, Queue, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
 import { isInTime, systemClock } from '../../../kernel/index.ts'
 import { peer, peers } from '../environment/optional-package.ts'
+import { forCallers } from '../stores/redis.ts'
 import { isUnreachable } from '../stores/unreachable.ts'
 import { sharing } from '../values/memoize.ts'
 import { deferred } from '../values/promises.ts'
 import { foreignPause } from '../work/local-queue.ts'
-import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-connection.ts'
+import { connectionsOf, type RedisConnections } from './bullmq-connection.ts'
 import { bullmqOperations, metaIn } from './bullmq-operations.ts'
-import type { BullJob, Bullmq, BullQueue, BullWorker, RedisClient, RedisConstructor } from './bullmq-types.ts'
 import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import type { Meta } from './meta.ts'
 import type { BullmqSettings } from './options.ts'
@@ -20,14 +24,14 @@ const feature = 'a queue of BullMQ (bullmqQueue)'
 /** Queues in Redis. */
 export class BullmqDriver implements QueueDriver<object> {
   readonly operations = bullmqOperations((topic) => this.#queue(topic, new AbortController().signal))
-  readonly #bullmq: Bullmq
+  readonly #bullmq: typeof bullmq
   readonly #connections: RedisConnections
   readonly #config: BullmqSettings
   readonly #host: DriverHost
-  readonly #queues = new Map<string, BullQueue>()
-  readonly #workers = new Set<BullWorker>()
-  #publisher: RedisClient | undefined
-  #consumer: RedisClient | undefined
+  readonly #queues = new Map<string, Queue>()
+  readonly #workers = new Set<Worker>()
+  #publisher: Redis | undefined
+  #consumer: Redis | undefined
   /** The refusals of Redis for each queue, by the first word of the reason; each is reported once until a job comes. */
   readonly #refused = new Map<string, Set<string>>()
   #closed = false
@@ -36,8 +40,13 @@ export class BullmqDriver implements QueueDriver<object> {
   /** Callers that wait for the connection for publishing. */
   readonly #waiting = new Set<() => void>()
 
-  private constructor(bullmq: Bullmq, connections: RedisConnections, config: BullmqSettings, host: DriverHost) {
-    this.#bullmq = bullmq
+  private constructor(
+    packages: typeof bullmq,
+    connections: RedisConnections,
+    config: BullmqSettings,
+    host: DriverHost,
+  ) {
+    this.#bullmq = packages
     this.#connections = connections
     this.#config = config
     this.#host = host
@@ -45,12 +54,11 @@ export class BullmqDriver implements QueueDriver<object> {
 
   /** Loads the packages; connects to nothing yet. */
   static async load(config: BullmqSettings, host: DriverHost): Promise<BullmqDriver> {
-    const [bullmq, ioredis] = await peers(
+    const [loaded, { Redis }] = await peers(
       peer('bullmq', () => import('bullmq'), feature),
       peer('ioredis', () => import('ioredis'), feature),
     )
-    const { Redis } = ioredis as unknown as { Redis: RedisConstructor }
-    return new BullmqDriver(bullmq as unknown as Bullmq, connectionsOf(Redis, config.connection, host), config, host)
+    return new BullmqDriver(loaded, connectionsOf(Redis, config.connection, host), config, host)
   }
 
   async publish(topic: string, { texts, options, metas, signal }: Batch<object>): Promise<string[]> {
@@ -67,7 +75,7 @@ export class BullmqDriver implements QueueDriver<object> {
    * The queue over the connection for publishing, which refuses commands while it is down. BullMQ by itself would wait for
    * ever, and send messages whose publishing has timed out as soon as Redis comes back.
    */
-  async #queue(topic: string, signal: AbortSignal): Promise<BullQueue> {
+  async #queue(topic: string, signal: AbortSignal): Promise<Queue> {
     const client = await this.#client(signal)
     let queue = this.#queues.get(topic)
     if (queue === undefined) {
@@ -91,7 +99,7 @@ export class BullmqDriver implements QueueDriver<object> {
   }
 
   /** The connection for publishing, once it is up. A caller that times out stops waiting, which releases its payload. */
-  async #client(signal: AbortSignal): Promise<RedisClient> {
+  async #client(signal: AbortSignal): Promise<Redis> {
     this.#publisher ??= this.#connectPublisher()
     if (this.#publisher.status !== 'ready') {
       await new Promise<void>((resolve, reject) => {
@@ -106,14 +114,10 @@ export class BullmqDriver implements QueueDriver<object> {
     return this.#publisher
   }
 
-  #connectPublisher(): RedisClient {
+  #connectPublisher(): Redis {
     const client = this.#connections.connect({
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      autoResendUnfulfilledCommands: false,
+      ...forCallers,
       commandTimeout: this.#config.publishTimeout,
-      connectTimeout: 2000,
-      retryStrategy,
     })
     client.on('ready', () => {
       for (const goOn of this.#waiting) goOn()
@@ -124,11 +128,14 @@ export class BullmqDriver implements QueueDriver<object> {
 
   consume(topic: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
     // A worker waits for Redis for as long as it takes, then continues.
-    this.#consumer ??= this.#connections.connect({ maxRetriesPerRequest: null, retryStrategy })
+    this.#consumer ??= this.#connections.connect({
+      maxRetriesPerRequest: null,
+      retryStrategy: forCallers.retryStrategy,
+    })
     const { prefix, lockDuration, stalledInterval, maxStalledCount } = this.#config
     let isStopped = false
     let running = 0
-    const process = async (job: BullJob, token?: string) => {
+    const process = async (job: Job, token?: string) => {
       if (isStopped) return this.#giveBack(job, token)
       running++
       this.#refused.delete(topic)
@@ -183,12 +190,12 @@ export class BullmqDriver implements QueueDriver<object> {
   }
 
   /** Puts a job that came while its subscriber was leaving back as the next in line, without counting the attempt. */
-  async #giveBack(job: BullJob, token: string | undefined): Promise<never> {
+  async #giveBack(job: Job, token: string | undefined): Promise<never> {
     await job.moveToWait(token)
     throw new this.#bullmq.WaitingError()
   }
 
-  async #process(job: BullJob, token: string | undefined, deliver: Deliver): Promise<void> {
+  async #process(job: Job, token: string | undefined, deliver: Deliver): Promise<void> {
     // BullMQ stores 0 for a job without the option.
     const attempts = job.opts.attempts || 1
     const outcome = await deliver(job.data, {
@@ -228,12 +235,7 @@ export class BullmqDriver implements QueueDriver<object> {
   async #askOnce(): Promise<void> {
     this.#publisher ??= this.#connectPublisher()
     const client = this.#publisher
-    if (client.status !== 'ready') {
-      const { promise, resolve, reject } = deferred()
-      client.once('ready', () => resolve())
-      client.once('error', reject)
-      await promise
-    }
+    if (client.status !== 'ready') await once(client, 'ready')
     await client.ping()
   }
 
@@ -250,6 +252,6 @@ export class BullmqDriver implements QueueDriver<object> {
 }
 
 /** When a job became ready: at the end of its delay, or at its last attempt, since BullMQ does not record the pause after it. */
-function readySince({ timestamp, opts, processedOn = 0 }: BullJob): number {
+function readySince({ timestamp, opts, processedOn = 0 }: Job): number {
   return Math.max(timestamp + (opts.delay ?? 0), processedOn)
 }

@@ -132,8 +132,14 @@ function judgeLate(client: Connection): void {
   }
 }
 
-const connectTimeout = 2_000
-const longestPause = 1_000
+/** Options of a client for commands whose callers wait: one that cannot be sent immediately fails, and is never sent later. */
+export const forCallers = {
+  connectTimeout: 2_000,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  retryStrategy: (times: number) => Math.min(50 * 2 ** times, 1_000),
+}
 
 /**
  * Connects a client of `ioredis` for commands whose callers wait: a command that cannot be sent immediately fails, and is never
@@ -153,24 +159,14 @@ export async function connectRedis<Client>(
     Redis: new (...args: unknown[]) => Connection
   }
   const { place, options: given } = redisPlace(address)
-  const options = {
-    connectTimeout,
-    commandTimeout,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (times: number) => Math.min(50 * 2 ** times, longestPause),
-    ...given,
-    lazyConnect: true,
-  }
-  const client = new Redis(...place, options)
+  const client = new Redis(...place, { ...forCallers, commandTimeout, ...given, lazyConnect: true })
   judgeLate(client)
   let failure: unknown
   watchConnection(client, (error) => {
     failure = error
     onState?.(error)
   })
-  await isInTime(client.connect(), connectTimeout, systemClock).catch(() => {})
+  await isInTime(client.connect(), forCallers.connectTimeout, systemClock).catch(() => {})
   if ((failure as { code?: unknown } | undefined)?.code === 'RedisDatabaseError') {
     client.disconnect()
     throw failure
