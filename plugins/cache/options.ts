@@ -122,13 +122,7 @@ const routeOptions = option.shape({
   }),
 })
 
-const ofRoute = option
-  .either(
-    option.off(),
-    option.oneOf(true).into(() => routeOptions.parse({}, 'cache')),
-    routeOptions,
-  )
-  .says(`true, false, or ${routeOptions.takes}`)
+const ofRoute = option.feature(routeOptions).says(`true, false, or ${routeOptions.takes}`)
 
 /** The cache settings of one route, with the plugin's defaults applied. */
 export type RouteSettings = NonNullable<ReturnType<typeof cacheOfRoute>>

@@ -145,12 +145,7 @@ export type CronLockSettings = NonNullable<CronSettings['lock']>
 
 export const cronUiOptions = option.shape(operatorPageOptions('/crons')).typed<CronUiOptions>()
 
-const ui = option
-  .either(option.flag(), cronUiOptions)
-  .into((given) => (given === true ? {} : given))
-  .default(false)
-
 export const cronOptions = option
-  .shape({ ...service, ui })
+  .shape({ ...service, ui: option.feature(cronUiOptions).default(false) })
   .into(withSources)
   .typed<CronOptions>()

@@ -138,20 +138,8 @@ const members = {
   statementTimeout: option.either(option.ms({ min: 1 }), option.off()).default(10_000),
   slowQuery: option.ms().default(200),
   log: option.oneOf('all', 'slow', 'none').default('none'),
-  outbox: option
-    .either(
-      option.oneOf(true).into(() => outbox.parse({})),
-      option.off(),
-      outbox,
-    )
-    .default(false),
-  inbox: option
-    .either(
-      option.oneOf(true).into(() => inbox.parse({})),
-      option.off(),
-      inbox,
-    )
-    .default(false),
+  outbox: option.feature(outbox).default(false),
+  inbox: option.feature(inbox).default(false),
   layer: option.fn<(parts: LayerParts) => unknown>('a function ({ database, pool }) => service'),
   migrations,
   options: option

@@ -60,10 +60,6 @@ export type IdempotencySettings = SettingsOf<typeof idempotencyOptions>
 const ofRoute = option.shape({ ...rule, required: option.flag().default(false) })
 
 /** The option of a route; what it leaves out is that of the plugin. */
-export const idempotencyOfRoute = option.either(
-  option.oneOf(true).into(() => ofRoute.parse({})),
-  option.off(),
-  ofRoute,
-)
+export const idempotencyOfRoute = option.feature(ofRoute)
 
 export type RouteSettings = SettingsOf<typeof ofRoute>

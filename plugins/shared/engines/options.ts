@@ -247,13 +247,12 @@ const uiOptions = option
   })
   .typed<QueueUiOptions>()
 
-const ui = option
-  .either(option.flag(), uiOptions)
-  .into((given) => (given === true ? uiOptions.parse({}) : given))
-  .default(false)
-
 export const queuesOptions = option
-  .shape({ config: queueConfigOptions.optional(), run: option.flag().default(false), ui })
+  .shape({
+    config: queueConfigOptions.optional(),
+    run: option.flag().default(false),
+    ui: option.feature(uiOptions).default(false),
+  })
   // In a test, whose queues are all in memory.
   .into((settings) => ({ ...settings, isInMemory: false }))
   .typed<QueuesOptions>()

@@ -232,6 +232,16 @@ export function either<Checks extends readonly AnyCheck[]>(
   })
 }
 
+/**
+ * A feature that `false` turns off, and `true` turns on with the defaults of its options.
+ *
+ * @example
+ * option.feature(option.shape({ path: option.name().default('/queues') })).default(false)
+ */
+export function feature<Input, Value>(options: Check<Input, Value, 'filled'>): Check<boolean | Input, Value | false> {
+  return either(flag(), options).into((given) => (given === true ? options.parse({}) : (given as Value | false)))
+}
+
 /** The checks of the members of an object, by name. */
 export interface Members {
   readonly [name: string]: AnyCheck

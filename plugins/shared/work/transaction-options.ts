@@ -21,8 +21,4 @@ export const transactionOptions = option
 export type TransactionSettings = SettingsOf<typeof transactionOptions>
 
 /** The option `transaction` of a route or of a subscriber. */
-export const transactionOption = option.either(
-  option.oneOf(true).into(() => transactionOptions.parse({})),
-  option.off(),
-  transactionOptions,
-)
+export const transactionOption = option.feature(transactionOptions)
