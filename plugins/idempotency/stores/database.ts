@@ -1,10 +1,7 @@
-import { systemClock } from '../../../kernel/index.ts'
 import type { DatabaseClient } from '../../database/index.ts'
-import { ensureTable, nowOf } from '../../shared/stores/tables.ts'
+import { ensureTable, nowOf, sweeping } from '../../shared/stores/tables.ts'
 import type { IdempotencyStore } from './contract.ts'
 
-/** Milliseconds between two removals of old rows by a process. */
-const sweepEvery = 600_000
 const table = 'framework_idempotency'
 
 /** Keeps values in a table of the server's own database, so that a response can be written in the transaction of its handler. */
@@ -17,12 +14,7 @@ export async function openDatabaseStore(database: DatabaseClient): Promise<Idemp
   }
   const columns = 'key text primary key, value text not null, until double precision not null'
   await ensureTable(database, 'idempotency (store database)', table, columns)
-  let swept = systemClock.monotonic()
-  const sweep = () => {
-    if (systemClock.monotonic() - swept < sweepEvery) return
-    swept = systemClock.monotonic()
-    void query(`delete from ${table} where until <= ${now}`).catch(() => {})
-  }
+  const sweep = sweeping(() => query(`delete from ${table} where until <= ${now}`))
   const change = async (key: string, expected: string | undefined, value: string | undefined, ms: number) => {
     const mine = 'where key = $1 and value = $2'
     if (expected === undefined) {

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { systemClock } from '../../../kernel/index.ts'
-import { openPostgres, type PostgresStoreClient, type PostgresStoreSettings } from '../stores/postgres.ts'
+import { openPostgres, type PostgresStoreSettings } from '../stores/postgres.ts'
+import { ensureTable, sweeping } from '../stores/tables.ts'
+import { Memoized } from '../values/memoize.ts'
 import { aheadMs, type LockStore, type TickClaim, type TickClaimed } from './contract.ts'
 
-/** Milliseconds between two removals of old rows by a process. */
-const sweepEvery = 600_000
+const columns = `
+  job text primary key, tick bigint, tick_owner text, owner text, until timestamptz,
+  next_owner text, next_until timestamptz, fence bigserial`
 
 /**
  * Opens locks in a table of Postgres. It uses rows rather than advisory locks, which belong to a session, while a pooler may run each
@@ -13,13 +15,9 @@ const sweepEvery = 600_000
 export async function openPostgresLocks(settings: PostgresStoreSettings, feature: string): Promise<LockStore> {
   const { client: pool, close } = await openPostgres(settings, feature)
   const { table } = settings
-  let made: Promise<void> | undefined
+  const made = new Memoized(() => ensureTable(pool, feature, table, columns))
   const query = async (text: string, values: unknown[]) => {
-    made ??= makeTable(pool, table).catch((error: unknown) => {
-      made = undefined
-      throw error
-    })
-    await made
+    await made.get()
     return (await pool.query(text, values)).rows
   }
   const sql = statementsFor(table)
@@ -29,13 +27,7 @@ export async function openPostgresLocks(settings: PostgresStoreSettings, feature
     // A row that this statement, or another one just before, has inserted is visible only to the next statement.
     return (rows[0]?.outcome as TickClaimed | undefined) ?? claim(wish)
   }
-  let swept = Number.NEGATIVE_INFINITY
-  const sweep = () => {
-    const now = systemClock.monotonic()
-    if (now - swept < sweepEvery) return
-    swept = now
-    void query(sql.sweep, []).catch(() => {})
-  }
+  const sweep = sweeping(() => query(sql.sweep, []))
   return {
     async acquire({ key, owner, ttl }, reserve) {
       const [row] = await query(sql.acquire, [key, owner, ttl, reserve])
@@ -75,18 +67,5 @@ function statementsFor(table: string) {
     leave: `update ${table} set next_owner = null where job = $1 and next_owner = $2`,
     // Not as soon as a lock is released: a statement that has drawn its fence and inserts only now would have a lower one than the last holder.
     sweep: `delete from ${table} where tick is null and until < now() - interval '1 hour'`,
-  }
-}
-
-async function makeTable(pool: PostgresStoreClient, table: string): Promise<void> {
-  const columns = `
-    job text primary key, tick bigint, tick_owner text, owner text, until timestamptz,
-    next_owner text, next_until timestamptz, fence bigserial`
-  try {
-    await pool.query(`create table if not exists ${table} (${columns})`)
-  } catch (error) {
-    // Instances that start simultaneously conflict in the Postgres catalogue; others may not create a table, even if it already exists.
-    const { rows } = await pool.query('select to_regclass($1) is not null as there', [table])
-    if (rows[0]?.there !== true) throw error
   }
 }

@@ -1,4 +1,4 @@
-import { defineErrors } from '../../../kernel/index.ts'
+import { defineErrors, systemClock } from '../../../kernel/index.ts'
 
 const { DatabaseTableError } = defineErrors({
   DatabaseTableError: (what: string, table: string, why: string, statement: string) =>
@@ -13,6 +13,20 @@ interface TableClient {
 /** The time of a database in milliseconds: those of processes on several machines differ. */
 export const nowOf = ({ system }: { readonly system: 'postgresql' | 'sqlite' }) =>
   system === 'sqlite' ? `((julianday('now') - 2440587.5) * 86400000)` : '(extract(epoch from clock_timestamp()) * 1000)'
+
+/** Milliseconds between two removals of old rows by a process. */
+const sweepEvery = 600_000
+
+/** Makes the function that removes old rows from time to time; what fails is left to the next time. */
+export function sweeping(remove: () => Promise<unknown>): () => void {
+  let swept = Number.NEGATIVE_INFINITY
+  return () => {
+    const now = systemClock.monotonic()
+    if (now - swept < sweepEvery) return
+    swept = now
+    void remove().catch(() => {})
+  }
+}
 
 /** Makes a table unless it exists. Looks first, because a user without the right to make it may use the one of its owner. */
 export async function ensureTable(client: TableClient, what: string, table: string, columns: string): Promise<void> {
