@@ -77,6 +77,20 @@ function definition(name: string, kind: string | undefined, options: object | un
   return { name, kind, ...optionsOf(kind).parse(options as never, kind === undefined ? 'queue' : `${kind}Queue`) }
 }
 
+/** Makes a queue by its name; with a schema, its payloads have the types of the schema. */
+export interface QueueFactory<Options> {
+  <const Schema extends object>(
+    name: string,
+    options: QueueOptions<Schema> & { schema: Schema } & Defaults<Options>,
+  ): Queue<PublishedBy<Schema>, Options, ReceivedBy<Schema>>
+  <Payload>(name: string, options?: QueueOptions & Defaults<Options>): Queue<Payload, Options>
+}
+
+const factoryOf =
+  <Options>(kind: string | undefined): QueueFactory<Options> =>
+  (name: string, options?: object) =>
+    new Queue<never, Options>(definition(name, kind, options))
+
 /**
  * A queue whose engine the configuration names: `queues: { default: 'pgboss', orders: 'bullmq' }`, or the variable `QUEUE_ENGINE`. Without
  * either, it is in the memory of the process, for development and tests.
@@ -89,14 +103,7 @@ function definition(name: string, kind: string | undefined, options: object | un
  * await orders.subscribe(({ book }) => console.log(book))
  * await orders.publish({ book: 1 }, { delay: 60_000, id: 'order-1' })
  */
-export function queue<const Schema extends object>(
-  name: string,
-  options: QueueOptions<Schema> & { schema: Schema } & Defaults<PublishOptions>,
-): Queue<PublishedBy<Schema>, PublishOptions, ReceivedBy<Schema>>
-export function queue<Payload>(name: string, options?: QueueOptions & Defaults<PublishOptions>): Queue<Payload>
-export function queue(name: string, options?: object): Queue<unknown> {
-  return new Queue(definition(name, undefined, options))
-}
+export const queue = factoryOf<PublishOptions>(undefined)
 
 /**
  * A queue in the memory of this process, for development and tests: first in, first out, bounded, and lost when the process ends.
@@ -127,17 +134,7 @@ export function memoryQueue(name: string, options?: object): MemoryQueue<unknown
  * const orders = bullmqQueue<{ book: number }>('orders')
  * await orders.publish({ book: 1 }, { attempts: 5, backoff: { type: 'exponential', delay: 1000 } })
  */
-export function bullmqQueue<const Schema extends object>(
-  name: string,
-  options: QueueOptions<Schema> & { schema: Schema } & Defaults<BullmqPublishOptions>,
-): Queue<PublishedBy<Schema>, BullmqPublishOptions, ReceivedBy<Schema>>
-export function bullmqQueue<Payload>(
-  name: string,
-  options?: QueueOptions & Defaults<BullmqPublishOptions>,
-): Queue<Payload, BullmqPublishOptions>
-export function bullmqQueue(name: string, options?: object): Queue<unknown, BullmqPublishOptions> {
-  return new Queue(definition(name, 'bullmq', options))
-}
+export const bullmqQueue = factoryOf<BullmqPublishOptions>('bullmq')
 
 /**
  * A queue in Postgres, through pg-boss 10 to 12; needs the package `pg-boss` and the configuration `pgboss`.
@@ -146,17 +143,7 @@ export function bullmqQueue(name: string, options?: object): Queue<unknown, Bull
  * const orders = pgbossQueue<{ book: number }>('orders')
  * await orders.publish({ book: 1 }, { retryLimit: 4, retryDelay: 30 })
  */
-export function pgbossQueue<const Schema extends object>(
-  name: string,
-  options: QueueOptions<Schema> & { schema: Schema } & Defaults<PgbossPublishOptions>,
-): Queue<PublishedBy<Schema>, PgbossPublishOptions, ReceivedBy<Schema>>
-export function pgbossQueue<Payload>(
-  name: string,
-  options?: QueueOptions & Defaults<PgbossPublishOptions>,
-): Queue<Payload, PgbossPublishOptions>
-export function pgbossQueue(name: string, options?: object): Queue<unknown, PgbossPublishOptions> {
-  return new Queue(definition(name, 'pgboss', options))
-}
+export const pgbossQueue = factoryOf<PgbossPublishOptions>('pgboss')
 
 /**
  * A queue of SQS; needs the package `@aws-sdk/client-sqs` and the configuration `sqs`. The queue itself must already exist.
@@ -165,17 +152,7 @@ export function pgbossQueue(name: string, options?: object): Queue<unknown, Pgbo
  * const orders = sqsQueue<{ book: number }>('orders')
  * await orders.publish({ book: 1 }, { DelaySeconds: 10 })
  */
-export function sqsQueue<const Schema extends object>(
-  name: string,
-  options: QueueOptions<Schema> & { schema: Schema } & Defaults<SqsPublishOptions>,
-): Queue<PublishedBy<Schema>, SqsPublishOptions, ReceivedBy<Schema>>
-export function sqsQueue<Payload>(
-  name: string,
-  options?: QueueOptions & Defaults<SqsPublishOptions>,
-): Queue<Payload, SqsPublishOptions>
-export function sqsQueue(name: string, options?: object): Queue<unknown, SqsPublishOptions> {
-  return new Queue(definition(name, 'sqs', options))
-}
+export const sqsQueue = factoryOf<SqsPublishOptions>('sqs')
 
 /**
  * A queue on an engine of your own.

@@ -48,6 +48,7 @@ export {
   type MemoryQueue,
   memoryQueue,
   pgbossQueue,
+  type QueueFactory,
   type QueueOptions,
   queue,
   sqsQueue,
