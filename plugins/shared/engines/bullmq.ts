@@ -36,7 +36,7 @@ export class BullmqDriver implements QueueDriver<object> {
   readonly #refused = new Map<string, Set<string>>()
   #closed = false
   /** Shared, because each call waits with listeners of its own. */
-  readonly #ping = sharing(() => this.#askOnce())
+  readonly ping = sharing(() => this.#askOnce())
   /** Callers that wait for the connection for publishing. */
   readonly #waiting = new Set<() => void>()
 
@@ -225,10 +225,6 @@ export class BullmqDriver implements QueueDriver<object> {
     ])
     const ages = heads.flat().map((job) => (job === undefined ? 0 : systemClock.now() - readySince(job)))
     return { waiting: waiting + prioritized, active, delayed, failed, oldest: Math.max(0, ...ages) }
-  }
-
-  ping(): Promise<void> {
-    return this.#ping()
   }
 
   /** Without a connection, rejects with the reason of the next attempt to connect instead of waiting for a later one. */

@@ -1,6 +1,6 @@
 import { systemClock } from '../../../kernel/index.ts'
 import { foreignPause } from '../work/local-queue.ts'
-import type { MessageState, QueueOperations, StoredMessage } from './contract.ts'
+import type { MessageState, QueueCounts, QueueOperations, StoredMessage } from './contract.ts'
 import { uuidOf } from './ids.ts'
 import { unwrap } from './pgboss-data.ts'
 
@@ -42,6 +42,16 @@ export class PgbossOperations implements QueueOperations {
   /** The paused queues; a table, because every process has to know them, and pg-boss has no place for it. */
   get #table(): string {
     return `${this.#schema}.framework_paused_queue`
+  }
+
+  async counts(topic: string): Promise<QueueCounts> {
+    const numbers = Object.entries(wheres).map(([state, [where]]) => `count(*) filter (where ${where}) as ${state}`)
+    const oldest = `extract(epoch from now() - min(start_after) filter (where ${isDue})) * 1000 as oldest`
+    const { rows } = await this.#sql(`select ${[...numbers, oldest].join(', ')} from ${this.#jobs} where name = $1`, [
+      topic,
+    ])
+    const counts = Object.entries(rows[0] ?? {}).map(([name, value]) => [name, Number(value ?? 0)])
+    return Object.fromEntries(counts) as QueueCounts
   }
 
   async list(topic: string, state: MessageState, from: number, limit: number): Promise<StoredMessage[]> {

@@ -93,7 +93,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
   /** The started pg-boss; after a failure the next caller tries to start it again. */
   readonly #boss = new Memoized(() => this.#start())
   /** Shared, because each query of a Postgres that does not respond takes a connection from the pool. */
-  readonly #ping = sharing(() => this.#askOnce())
+  readonly ping = sharing(() => this.#askOnce())
   #closed = false
 
   private constructor(make: MakeBoss, config: PgbossSettings, host: DriverHost) {
@@ -253,25 +253,8 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     }
   }
 
-  async counts(topic: string): Promise<QueueCounts> {
-    const boss = await this.#boss.get()
-    // Versions 10 to 12 have no common call for the counts by state.
-    const schema = this.#config.schema.replaceAll('"', '""')
-    const { rows } = await boss.getDb().executeSql(
-      `select count(*) filter (where state in ('created', 'retry') and start_after <= now()) as waiting,
-        count(*) filter (where state = 'active') as active,
-        count(*) filter (where state in ('created', 'retry') and start_after > now()) as delayed,
-        count(*) filter (where state in ('failed', 'cancelled')) as failed,
-        extract(epoch from now() - min(start_after) filter (where state in ('created', 'retry') and start_after <= now())) * 1000 as oldest
-      from "${schema}".job where name = $1`,
-      [topic],
-    )
-    const counts = Object.entries(rows[0] ?? {}).map(([name, value]) => [name, Number(value ?? 0)])
-    return Object.fromEntries(counts) as QueueCounts
-  }
-
-  ping(): Promise<void> {
-    return this.#ping()
+  counts(topic: string): Promise<QueueCounts> {
+    return this.operations.counts(topic)
   }
 
   async #askOnce(): Promise<void> {

@@ -18,16 +18,39 @@ export interface LocalMessage {
   since: number
   /** The one that became ready after it, with the same priority; in progress, the one that was begun after it. */
   next: this | undefined
-  /** In progress, the one that was begun before it. */
+  /** The one before it in the same way. */
   previous: this | undefined
   /** The errors of its attempts; absent before the first. */
   errors?: Error[]
 }
 
-/** Messages of one priority. */
-interface Lane<Message> {
+/** Messages one after the other, the oldest first, linked by themselves: a set would cost a tenth of the time of a message. */
+class Lane<Message extends LocalMessage> {
   first: Message | undefined
-  last: Message | undefined
+  #last: Message | undefined
+  size = 0
+
+  add(message: Message): void {
+    message.previous = this.#last
+    if (this.#last === undefined) this.first = message
+    else this.#last.next = message
+    this.#last = message
+    this.size++
+  }
+
+  delete(message: Message): void {
+    const { previous, next } = message
+    if (previous === undefined) this.first = next
+    else previous.next = next
+    if (next === undefined) this.#last = previous
+    else next.previous = previous
+    message.previous = message.next = undefined
+    this.size--
+  }
+
+  *[Symbol.iterator](): Generator<Message> {
+    for (let one = this.first; one !== undefined; one = one.next) yield one
+  }
 }
 
 /** A lane for each priority: first in, first out; the lowest number first, as in the engines that have them. */
@@ -41,13 +64,11 @@ class Waiting<Message extends LocalMessage> {
     const { priority } = message
     let lane = this.#lanes.get(priority)
     if (lane === undefined) {
-      lane = { first: undefined, last: undefined }
+      lane = new Lane()
       this.#lanes.set(priority, lane)
       this.#order.splice(this.#placeOf(priority), 0, priority)
     }
-    if (lane.first === undefined) lane.first = message
-    else lane.last!.next = message
-    lane.last = message
+    lane.add(message)
     this.size++
   }
 
@@ -65,11 +86,10 @@ class Waiting<Message extends LocalMessage> {
     while (this.size > 0) {
       const lane = this.#lanes.get(this.#order.at(-1)!)!
       const message = lane.first
-      lane.first = message?.next
+      if (message !== undefined) lane.delete(message)
       // The last lane stays while it is empty: most queues have one priority, so the next message needs it again.
       if (lane.first === undefined && this.#order.length > 1) this.#lanes.delete(this.#order.pop()!)
       if (message === undefined) continue
-      message.next = undefined
       this.size--
       return message
     }
@@ -83,55 +103,15 @@ class Waiting<Message extends LocalMessage> {
 
   /** All messages, in the order in which they will be taken. */
   *[Symbol.iterator](): Generator<Message> {
-    for (const priority of this.#order.toReversed())
-      for (let one = this.#lanes.get(priority)!.first; one !== undefined; one = one.next) yield one
+    for (const priority of this.#order.toReversed()) yield* this.#lanes.get(priority)!
   }
 
   /** Removes those that a function chooses. */
   remove(isChosen: (message: Message) => boolean): Message[] {
-    const all = [...this]
-    this.clear()
-    return all.filter((message) => {
-      message.next = undefined
-      if (isChosen(message)) return true
-      this.add(message)
-      return false
-    })
-  }
-
-  clear(): void {
-    this.#lanes.clear()
-    this.#order.length = 0
-    this.size = 0
-  }
-}
-
-/** Messages in progress, the oldest first. A set would cost a tenth of the time of a message. */
-class Active<Message extends LocalMessage> {
-  #first: Message | undefined
-  #last: Message | undefined
-  size = 0
-
-  add(message: Message): void {
-    message.previous = this.#last
-    if (this.#last === undefined) this.#first = message
-    else this.#last.next = message
-    this.#last = message
-    this.size++
-  }
-
-  delete(message: Message): void {
-    const { previous, next } = message
-    if (previous === undefined) this.#first = next
-    else previous.next = next
-    if (next === undefined) this.#last = previous
-    else next.previous = previous
-    message.previous = message.next = undefined
-    this.size--
-  }
-
-  *[Symbol.iterator](): Generator<Message> {
-    for (let one = this.#first; one !== undefined; one = one.next) yield one
+    const chosen = [...this].filter(isChosen)
+    for (const message of chosen) this.#lanes.get(message.priority)!.delete(message)
+    this.size -= chosen.length
+    return chosen
   }
 }
 
@@ -150,7 +130,8 @@ export class LocalQueue<Message extends LocalMessage> {
   readonly waiting = new Waiting<Message>()
   /** Messages that are due later, and when. */
   readonly delayed = new Map<Message, { readonly timer: Timer; readonly due: number }>()
-  readonly active = new Active<Message>()
+  /** Messages in progress, in the order in which they were begun. */
+  readonly active = new Lane<Message>()
   readonly ids = new Set<string>()
   /** The last messages that were given up. */
   readonly dead: Message[] = []

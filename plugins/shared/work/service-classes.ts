@@ -156,13 +156,22 @@ export class ServiceClasses<Instance extends object, Note extends object> {
    */
   async load(sources: ServiceSources, mount: ServiceMount<Instance, Note>, log: Logger): Promise<void> {
     const { shown, unlisted, undone, base } = this.#kind
-    const left = new Left(this.#imported, mount.server)
-    const take = (cls: AnyClass) => left.take(this.notesOf(cls), this.#served)
+    const taken = new Set<Note>()
+    const take = (cls: AnyClass) => {
+      for (const note of this.notesOf(cls)) {
+        taken.add(note)
+        this.#served.add(note)
+      }
+    }
+    const left = () =>
+      [...this.#imported.values()].filter(
+        ({ note, server }) => !taken.has(note) && (server === undefined || server === mount.server),
+      )
     for (const cls of await this.#listed(sources, log)) {
       take(cls)
       mount.take(cls)
     }
-    for (const cls of left.owners) if (mount.isTaken?.(cls)) take(cls)
+    for (const cls of ownersOf(left())) if (mount.isTaken?.(cls)) take(cls)
     if (sources.isDefault) this.#takeImported(left, take, mount, log)
     this.#report(log, (method) => {
       const isListable = method.owner === undefined || method.owner.prototype instanceof base()
@@ -185,15 +194,15 @@ export class ServiceClasses<Instance extends object, Note extends object> {
     }
   }
 
-  /** Takes what the application has imported itself. */
+  /** Takes what the application has imported itself; `left` returns the methods that were not taken. */
   #takeImported(
-    left: Left<Note>,
+    left: () => ImportedMethod<Note>[],
     take: (cls: AnyClass) => void,
     mount: ServiceMount<Instance, Note>,
     log: Logger,
   ): void {
     const { base, plural, shown, undone } = this.#kind
-    for (const cls of outermost(left.owners)) {
+    for (const cls of outermost(ownersOf(left()))) {
       if (!(cls.prototype instanceof base())) continue
       take(cls)
       try {
@@ -203,7 +212,7 @@ export class ServiceClasses<Instance extends object, Note extends object> {
         log.error({ err: error }, `${plural} of ${cls.name} ${undone[1]}: ${(error as Error).message}`)
       }
     }
-    for (const method of left.methods.filter(({ owner }) => owner === undefined)) {
+    for (const method of left().filter(({ owner }) => owner === undefined)) {
       const { note, value } = method
       const member = memberUsed(value)
       if (member !== undefined && !this.#reported.has(note))
@@ -301,37 +310,9 @@ export class ServiceClasses<Instance extends object, Note extends object> {
   }
 }
 
-/** The decorated methods that one service has not taken. */
-class Left<Note> {
-  readonly #imported: ReadonlyMap<Note, ImportedMethod<Note>>
-  readonly #server: object | undefined
-  readonly #taken = new Set<Note>()
-
-  constructor(imported: ReadonlyMap<Note, ImportedMethod<Note>>, server: object | undefined) {
-    this.#imported = imported
-    this.#server = server
-  }
-
-  /** Those that are not of another server. */
-  get methods(): ImportedMethod<Note>[] {
-    const isFree = ({ note, server }: ImportedMethod<Note>) =>
-      !this.#taken.has(note) && (server === undefined || server === this.#server)
-    return [...this.#imported.values()].filter(isFree)
-  }
-
-  /** The known classes of the methods. */
-  get owners(): AnyClass[] {
-    return [...new Set(this.methods.map(({ owner }) => owner))].filter((one) => one !== undefined)
-  }
-
-  /** Notes what a service has, with the bases of its classes. */
-  take(notes: readonly Note[], served: { add(note: Note): unknown }): void {
-    for (const note of notes) {
-      this.#taken.add(note)
-      served.add(note)
-    }
-  }
-}
+/** The known classes of methods. */
+const ownersOf = (methods: readonly ImportedMethod<unknown>[]): AnyClass[] =>
+  [...new Set(methods.map(({ owner }) => owner))].filter((one) => one !== undefined)
 
 /** The classes that no other one extends: a base has no jobs of its own. */
 const outermost = <Class extends AnyClass>(all: readonly Class[]): Class[] =>
