@@ -75,6 +75,12 @@ const isFresh = ({ freshUntil = 0 }: Entry) => clock.now() < freshUntil
 // A new object for each caller, who may change it.
 const valueIn = ({ body }: Entry): unknown => (body === '' ? undefined : JSON.parse(String(body)))
 
+/** The service of the cache, whose store is opened at boot. */
+interface DataHost {
+  readonly store: CacheStore | undefined
+  readonly log: Logger | undefined
+}
+
 /** Keeps the results of functions in the store of the cache, and computes each only once at a time. */
 export class DataCache {
   readonly flights = new Flights<Landed>()
@@ -82,19 +88,13 @@ export class DataCache {
   readonly #defaultTtl: number
   /** Milliseconds to wait for another caller: if that one dies, the next one begins after the first half, and has the second one. */
   readonly #patience: number
-  readonly #store: () => CacheStore | undefined
-  readonly #log: () => Logger | undefined
+  readonly #host: DataHost
   readonly #failed = new LruMap<true>({ max: 1_000 })
 
-  constructor(
-    { defaultTtl, lockTimeout }: Pick<CacheSettings, 'defaultTtl' | 'lockTimeout'>,
-    store: () => CacheStore | undefined,
-    log: () => Logger | undefined,
-  ) {
+  constructor({ defaultTtl, lockTimeout }: Pick<CacheSettings, 'defaultTtl' | 'lockTimeout'>, host: DataHost) {
     this.#defaultTtl = defaultTtl
     this.#patience = 2 * lockTimeout
-    this.#store = store
-    this.#log = log
+    this.#host = host
   }
 
   async getOrSet(key: string, options: CacheDataOptions, compute: Wish['compute']): Promise<unknown> {
@@ -125,7 +125,7 @@ export class DataCache {
 
   async #find(id: string): Promise<Entry | undefined> {
     try {
-      return await this.#store()?.get(id)
+      return await this.#host.store?.get(id)
     } catch (error) {
       if (error instanceof ServiceDown) return undefined
       throw error
@@ -140,7 +140,7 @@ export class DataCache {
       .hold(() => this.#lead(wish, false))
       .catch((err: unknown) => {
         this.#failed.set(id, true, restMs)
-        this.#log()?.warn(
+        this.#host.log?.warn(
           { err, key },
           'cached data could not be renewed: the old result is returned until its time is over',
         )
@@ -154,7 +154,7 @@ export class DataCache {
     let landed: Landed | undefined
     let fill: Fill | undefined
     try {
-      const store = this.#store()
+      const { store } = this.#host
       const wanted = { key: wish.id, tags: wish.all, mayWait: () => mayWait, isUsable: isFresh }
       const right = store === undefined ? 'down' : await askFor(store, wanted, this.#patience)
       if (right === 'busy') return undefined

@@ -108,7 +108,7 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
     let fill: Fill | undefined
     let entry: Entry | undefined
     try {
-      const right = await askFor(service.store, { key, tags, mayWait: () => mayWait(res) }, lockTimeout)
+      const right = await askFor(service.store!, { key, tags, mayWait: () => mayWait(res) }, lockTimeout)
       if (right === 'down' || right === 'busy') return pass('BYPASS', res, next)
       if (right !== 'late' && 'entry' in right) {
         entry = right.entry
@@ -141,7 +141,7 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
     const isPersonal = credential !== undefined && !route.isShared(credential)
     const key = isPersonal ? undefined : keyOf(req)
     if (key === undefined) return pass('BYPASS', res, next)
-    const found = service.store.get(key)
+    const found = service.store!.get(key)
     if (!(found instanceof Promise)) return take(found, key, req, res, next)
     return found.then(
       (entry) => take(entry, key, req, res, next),

@@ -65,7 +65,7 @@ export const cache = definePlugin({
   // A cache without its store computes every response.
   health: {
     cache: {
-      check: (services) => services.get('cache').store.check?.(),
+      check: (services) => services.get('cache').store!.check?.(),
       onFailure: 'degraded',
       remedy: 'Start its Redis, or correct cache.redis',
     },

@@ -17,18 +17,16 @@ export class CacheService {
   /** @internal */
   readonly flights = new Flights<Entry>()
   readonly #data: DataCache
-  #log: Logger | undefined
-  #store: CacheStore | undefined
+  /** Set at boot. @internal */
+  store: CacheStore | undefined
+  /** @internal */
+  log: Logger | undefined
   /** Throws when other processes have cached responses that this one cannot remove. */
   #mustReachAll: () => void = () => {}
 
   /** @internal */
   constructor(settings: Pick<CacheSettings, 'defaultTtl' | 'lockTimeout'>) {
-    this.#data = new DataCache(
-      settings,
-      () => this.#store,
-      () => this.#log,
-    )
+    this.#data = new DataCache(settings, this)
   }
 
   /**
@@ -83,7 +81,7 @@ export class CacheService {
     }
     return this.#drop(
       (flight) => flight.tags.some((tag) => tags.includes(tag)),
-      () => this.#store?.invalidate(tags),
+      () => this.store?.invalidate(tags),
     )
   }
 
@@ -103,7 +101,7 @@ export class CacheService {
     const isMeant = globTest(pattern)
     return this.#drop(
       ({ key }) => isMeant(key),
-      () => this.#store?.invalidatePattern(pattern),
+      () => this.store?.invalidatePattern(pattern),
     )
   }
 
@@ -121,14 +119,9 @@ export class CacheService {
   }
 
   /** @internal */
-  get store(): CacheStore {
-    return this.#store!
-  }
-
-  /** @internal */
   connect(store: CacheStore, log: Logger, mustReachAll: () => void = () => {}): void {
-    this.#store = store
-    this.#log = log
+    this.store = store
+    this.log = log
     this.#mustReachAll = mustReachAll
   }
 
@@ -141,7 +134,7 @@ export class CacheService {
   async close(timeLeft: number): Promise<void> {
     this.#data.running.abort(new Error('the server closes'))
     await isInTime(this.idle(), timeLeft / 2, systemClock)
-    await this.#store?.close()
+    await this.store?.close()
   }
 }
 

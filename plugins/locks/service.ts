@@ -147,7 +147,7 @@ export class LockService {
     try {
       const result = await lockTrace.run(
         () => event,
-        () => this.#lockAndRun({ key, ttl, wait, call, event }, work),
+        () => this.#lockAndRun(event, { ttl, wait }, call, work),
       )
       this.#counts.ok++
       return result
@@ -160,9 +160,12 @@ export class LockService {
   }
 
   async #lockAndRun<Result>(
-    { key, ttl, wait, call, event }: Wish,
+    event: LockTrace,
+    { ttl, wait }: Required<LockOptions>,
+    call: Call,
     work: (held: HeldLock) => Result | PromiseLike<Result>,
   ): Promise<Result> {
+    const { key } = event
     const began = clock.monotonic()
     const { claim, since } = await this.#acquire(key, ttl, wait)
     const { fence } = claim
@@ -290,13 +293,4 @@ export class LockService {
       ?.close()
       .catch((error: unknown) => log?.warn({ err: error }, 'the store of the locks cannot be closed'))
   }
-}
-
-/** One call of `withLock`. */
-interface Wish {
-  readonly key: string
-  readonly ttl: number
-  readonly wait: number
-  readonly call: Call
-  readonly event: LockTrace
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '../../kernel/index.ts'
 import { decorator, type MethodMark } from '../shared/decorators/decorator.ts'
 import { QueueHandlerError } from '../shared/engines/errors.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { instanceStandIn, memberUsed } from '../shared/work/service-classes.ts'
 import type { QueueHandler } from './batch.ts'
 
@@ -15,14 +16,8 @@ interface MethodContext {
 // Handlers of one class share one instance.
 const instances = new WeakMap<object, object>()
 
-function instanceOf(prototype: object): object {
-  let instance = instances.get(prototype)
-  if (instance === undefined) {
-    instance = new (prototype.constructor as new () => object)()
-    instances.set(prototype, instance)
-  }
-  return instance
-}
+const instanceOf = (prototype: object): object =>
+  madeIn(instances, prototype, () => new (prototype.constructor as new () => object)())
 
 const call = (instance: object, name: PropertyKey, args: readonly unknown[]): unknown =>
   (instance as Record<PropertyKey, (...args: readonly unknown[]) => unknown>)[name]!(...args)

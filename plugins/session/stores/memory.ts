@@ -3,19 +3,10 @@ import type { HandedOver, HandoverWriter } from '../../shared/environment/handov
 import { LruMap } from '../../shared/values/lru.ts'
 import type { TextStore } from './contract.ts'
 
-/** What the inspector shows of a session, without its data. */
-export interface KeptSession {
-  readonly id: string
-  readonly bytes: number
-  /** When it ends, in milliseconds since 1970. */
-  readonly end: number
-}
-
 /** Sessions in the memory of this process: lost when it ends, not shared with other processes, and bounded. */
 export class MemoryStore implements TextStore {
   readonly isPrivate = true
   readonly #entries: LruMap<string>
-
   readonly #writer: HandoverWriter | undefined
 
   /**
@@ -44,8 +35,8 @@ export class MemoryStore implements TextStore {
     })
   }
 
-  /** The sessions that have not ended. Listing does not count as use. */
-  *sessions(): Generator<KeptSession> {
+  /** The sessions that have not ended, without their data; `end` is in milliseconds since 1970. Listing does not count as use. */
+  *sessions() {
     for (const { key, value, end } of this.#entries.entries()) yield { id: key, bytes: Buffer.byteLength(value), end }
   }
 

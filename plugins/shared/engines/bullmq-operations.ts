@@ -30,8 +30,8 @@ export function bullmqOperations(queueOf: (topic: string) => Promise<Queue>): Qu
     const queue = await queueOf(topic)
     const changed = await Promise.all(
       ids.map(async (id) => {
-        const { job } = await findIn(queue, id)
-        return job === undefined ? false : await work(job).then(() => true, ignored)
+        const found = await findIn(queue, id)
+        return found === undefined ? false : await work(found.job).then(() => true, ignored)
       }),
     )
     return changed.filter(Boolean).length
@@ -49,8 +49,8 @@ export function bullmqOperations(queueOf: (topic: string) => Promise<Queue>): Qu
       return jobs.filter((job) => job !== undefined).map((job) => stored(job, state))
     },
     async find(topic, id) {
-      const { job, state } = await findIn(await queueOf(topic), id)
-      return job && stored(job, state)
+      const found = await findIn(await queueOf(topic), id)
+      return found && stored(found.job, found.state)
     },
     retry: (topic, ids) =>
       change(topic, ids, (job) => job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true })),
@@ -61,18 +61,14 @@ export function bullmqOperations(queueOf: (topic: string) => Promise<Queue>): Qu
   }
 }
 
-type Found =
-  | { readonly job: Job; readonly state: MessageState }
-  | { readonly job?: undefined; readonly state?: undefined }
-
 /** The job with an id of BullMQ, or with one that its publisher has chosen; none if it is done. */
-async function findIn(queue: Queue, id: string): Promise<Found> {
+async function findIn(queue: Queue, id: string) {
   for (const own of [id, bullmqId(id)]) {
     const job = await queue.getJob(own)
     const state = job && stateOf(await job.getState())
     if (job !== undefined && state !== undefined) return { job, state }
   }
-  return {}
+  return undefined
 }
 
 /** A script of BullMQ refuses a job in another state with a number, or a locked one; an unreachable Redis is another matter. */

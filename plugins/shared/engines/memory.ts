@@ -14,7 +14,7 @@ import {
 } from './contract.ts'
 import { QueueDelayedError, QueueFullError, QueueIdleError } from './errors.ts'
 import { type BackoffSettings, type Meta, pauseAfter } from './meta.ts'
-import type { MemoryPublishSettings } from './publish-options.ts'
+import { type MemoryPublishSettings, usualInMemory } from './publish-options.ts'
 
 /** A message in memory, stored as a string so that a handler cannot change the payload of the next attempt. */
 class Message implements LocalMessage {
@@ -155,8 +155,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   #copyDead({ deadLetter, text, meta }: Message): void {
     if (deadLetter === undefined) return
     const topic = this.topic(deadLetter)
-    const settings = { attempts: 1, backoff: undefined, delay: 0, priority: 0, id: undefined, ttl: undefined }
-    topic.add(new Message(this.#freeId(topic), text, meta, settings))
+    topic.add(new Message(this.#freeId(topic), text, meta, usualInMemory))
   }
 
   /** An id that no publisher has chosen; otherwise the message would not be added. */

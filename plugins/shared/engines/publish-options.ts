@@ -271,10 +271,16 @@ function expiryFor(timeout: number, place: OptionPlace): number | undefined {
 const isOfPgboss = (wait: BackoffSettings | undefined) =>
   wait === undefined || (wait.type === 'fixed' && wait.jitter === 0 && wait.delay % 1000 === 0)
 
-const memory = option.shape(portable).into((given, place) => {
-  const { attempts = 1, backoff: wait, delay = 0, priority = 0, id: known } = given
-  return settingsOf(given, place, { attempts, backoff: wait, delay, priority, id: known?.value, ttl: known?.ttl })
+const inMemory = ({ attempts = 1, backoff, delay = 0, priority = 0, id: known }: Partial<Portable>) => ({
+  ...{ attempts, backoff, delay, priority, id: known?.value, ttl: known?.ttl },
+  /** The queue that receives a copy after the last attempt, for a queue that stands for one of pg-boss. */
+  deadLetter: undefined as string | undefined,
 })
+export type MemoryPublishSettings = Readonly<ReturnType<typeof inMemory>>
+/** The settings of a message in memory without options. */
+export const usualInMemory: MemoryPublishSettings = inMemory({})
+
+const memory = option.shape(portable).into((given, place) => settingsOf(given, place, inMemory(given)))
 
 const bullmq = option.shape({ ...portable, ...bullmqTerms }).into((given, place) => {
   const { timeout: _, expireIn: __, repeat: ___, id: known, ...rest } = given
@@ -387,13 +393,3 @@ export function checkFor({ kind, pubsub }: OptionsOwner, queue: string): Publish
 }
 
 type PublishCheck = { parse(given: unknown, path?: string): MessageSettings }
-export type MemoryPublishSettings = {
-  readonly attempts: number
-  readonly backoff: BackoffSettings | undefined
-  readonly delay: number
-  readonly priority: number
-  readonly id: string | undefined
-  readonly ttl: number | undefined
-  /** The queue that receives a copy after the last attempt, for a queue that stands for one of pg-boss. */
-  readonly deadLetter?: string | undefined
-}

@@ -143,7 +143,7 @@ describe('removing', () => {
 
   test('no key of data is that of a response', async () => {
     await server.inject.get('/books')
-    const [key] = cache.store.keys!(1)
+    const [key] = cache.store!.keys!(1)
     expect(await cache.getOrSet(key!, {}, () => 'data')).toBe('data')
     ;(await server.inject.get('/books')).assertHeader('x-cache', 'HIT').assertBodyDeepEqual('books')
     for (const other of ['a#b', 'a', 'a%23b']) expect(await cache.getOrSet(other, {}, () => other)).toBe(other)
