@@ -33,6 +33,7 @@ export const database = definePlugin({
   async metrics(services) {
     const databases = services.get('databases')
     const outboxes = await databases.outboxes()
+    const seconds = { unit: 'seconds' }
     const waiting = (of: 'messages' | 'oldest') =>
       outboxes.map(({ database, sender, ...counts }) => ({ value: counts[of], labels: { database, sender } }))
     const all = (of: 'size' | 'idle' | 'waiting') =>
@@ -42,10 +43,7 @@ export const database = definePlugin({
       figure('gauge', 'database_connections_idle', 'Open connections that no caller has taken', all('idle')),
       figure('gauge', 'database_connections_waiting', 'Callers that wait for a connection', all('waiting')),
       figure('gauge', 'database_outbox_messages', 'Messages of the outbox that are not delivered', waiting('messages')),
-      {
-        ...figure('gauge', 'database_outbox_oldest_seconds', 'Age of the oldest of them', waiting('oldest')),
-        unit: 'seconds',
-      },
+      figure('gauge', 'database_outbox_oldest_seconds', 'Age of the oldest of them', waiting('oldest'), seconds),
     ]
   },
   openWork(services) {

@@ -49,10 +49,9 @@ export const queues = definePlugin({
     )
     return [
       figure('gauge', 'queue_messages', 'Messages in queues, by state', messages),
-      {
-        ...figure('gauge', 'queue_oldest_message_seconds', 'Age of the oldest message that is ready', ages),
+      figure('gauge', 'queue_oldest_message_seconds', 'Age of the oldest message that is ready', ages, {
         unit: 'seconds',
-      },
+      }),
     ]
   },
   health: {

@@ -311,9 +311,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   }
 
   async #subscribe(handler: QueueHandler<Received>, options?: SubscribeOptions<Received>): Promise<QueueHandle> {
-    const subscriber = this.#declare(handler, options)
-    await this.#add(subscriber)
-    return { unsubscribe: () => subscribers.remove(subscriber) }
+    return this.#add(this.#declare(handler, options))
   }
 
   /**
@@ -329,19 +327,15 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     options?: SubscribeBatchOptions<Received>,
   ): Promise<QueueHandle> {
     const { size, wait, ...rest } = subscribeBatchOptions.parse(options as never, 'subscribeBatch')
-    const subscriber = {
-      ...this.#declare(handler as never, undefined),
-      options: { ...rest, transaction: undefined },
-      batch: { size, wait },
-    }
-    await this.#add(subscriber)
-    return { unsubscribe: () => subscribers.remove(subscriber) }
+    const declared = this.#declare(handler as never, undefined)
+    return this.#add({ ...declared, options: { ...rest, transaction: undefined }, batch: { size, wait } })
   }
 
-  #add(subscriber: Subscriber): Promise<void> {
+  async #add(subscriber: Subscriber): Promise<QueueHandle> {
     // Without a server, those of the process serve it if they can.
     if (servers.size === 0) void this.#queues
-    return subscribers.add(subscriber, this.#server)
+    await subscribers.add(subscriber, this.#server)
+    return { unsubscribe: () => subscribers.remove(subscriber) }
   }
 
   #declare(handler: QueueHandler<Received>, options: SubscribeOptions<Received> | undefined): Subscriber {

@@ -3,6 +3,14 @@ import { Availability, answerWithin } from '../shared/stores/availability.ts'
 import { isObject } from '../shared/values/json.ts'
 import { type Awaitable, deadline, type NamedStore, SessionStoreError, type TextStore } from './stores/contract.ts'
 
+/** How sessions are kept. */
+interface KeeperSettings {
+  readonly ttl: number
+  readonly rolling: boolean
+  /** Ends the connections of a session that has ended. */
+  ended(id: string): Promise<void>
+}
+
 /**
  * Keeps sessions in a store until they expire. Calls have a timeout, and all failures become one kind of error, logged once per change
  * of state.
@@ -13,8 +21,7 @@ export class SessionKeeper {
   readonly rolling: boolean
   readonly #ttl: number
   readonly #name: string
-  /** Ends the connections of a session that has ended. */
-  readonly #ended: (id: string) => Promise<void>
+  readonly #ended: KeeperSettings['ended']
   readonly #store: TextStore
   readonly #log: Logger
   /** What failed first, for the line in the log. */
@@ -25,15 +32,7 @@ export class SessionKeeper {
     else this.#log.warn({ store }, `the session store "${store}" works again`)
   })
 
-  constructor(
-    { name, store }: NamedStore,
-    {
-      ttl,
-      rolling,
-      ended,
-    }: Pick<SessionKeeper, 'rolling'> & { readonly ttl: number; ended(id: string): Promise<void> },
-    log: Logger,
-  ) {
+  constructor({ name, store }: NamedStore, { ttl, rolling, ended }: KeeperSettings, log: Logger) {
     this.rolling = rolling
     this.#ended = ended
     this.#ttl = ttl

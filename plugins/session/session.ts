@@ -73,7 +73,7 @@ export type CookieChange = 'keep' | 'set' | 'clear'
 
 /** The session of one request: its loaded data, its changes, and its writes. */
 export class SessionRecord {
-  readonly #keeper: SessionKeeper
+  readonly keeper: SessionKeeper
   #id: string | undefined
   /** The data as it was loaded. */
   readonly #loaded: string | undefined
@@ -91,15 +91,11 @@ export class SessionRecord {
 
   /** Without `loaded`, nothing is stored yet. The id never comes from the client alone. */
   constructor(keeper: SessionKeeper, loaded?: Loaded) {
-    this.#keeper = keeper
+    this.keeper = keeper
     this.#id = loaded?.id
     this.#loaded = loaded?.text
     this.#cookie = loaded?.cookie
     this.#stored = loaded?.text ?? empty
-  }
-
-  get keeper(): SessionKeeper {
-    return this.#keeper
   }
 
   get id(): string | undefined {
@@ -120,7 +116,7 @@ export class SessionRecord {
   get session(): Session {
     if (this.#session === undefined) {
       const session = Object.create(controls, { [record]: { value: this } }) as Session & WithRecord
-      if (this.#loaded !== undefined) Object.assign(session, this.#keeper.parse(this.#loaded))
+      if (this.#loaded !== undefined) Object.assign(session, this.keeper.parse(this.#loaded))
       this.#session = session
     }
     return this.#session
@@ -154,7 +150,7 @@ export class SessionRecord {
     return this.#inTurn(async () => {
       if (this.#id === undefined) return
       // Otherwise the data of a session that has ended would live on under a new id.
-      if (!(await this.#keeper.destroy(this.#id))) throw SessionEndedError()
+      if (!(await this.keeper.destroy(this.#id))) throw SessionEndedError()
       this.#forget()
     })
   }
@@ -162,7 +158,7 @@ export class SessionRecord {
   destroy(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#id !== undefined) {
-        await this.#keeper.destroy(this.#id)
+        await this.keeper.destroy(this.#id)
         this.#forget()
       }
       for (const name of Object.keys(this.session)) Reflect.deleteProperty(this.session, name)
@@ -171,7 +167,7 @@ export class SessionRecord {
 
   /** Writes changes before the response is sent; returns what happens to the cookie. Synchronous if there are no changes. */
   finish(): CookieChange | Promise<CookieChange> {
-    const rolls = this.#keeper.rolling && this.#id !== undefined
+    const rolls = this.keeper.rolling && this.#id !== undefined
     if (this.#session === undefined) return rolls ? this.#finish() : 'keep'
     // Called again if the body could not be written: the cookie was removed with that response, and must be set on the next one.
     return !rolls && !this.#isWorking && this.#isStored(this.#text()) ? this.#change : this.#finish()
@@ -183,8 +179,8 @@ export class SessionRecord {
     const unheard = this.#failed.find(({ call }) => !call.isHeard)
     if (unheard !== undefined) throw unheard.error
     const written = this.#session === undefined ? 'same' : await this.#write()
-    if (written === 'same' && this.#keeper.rolling && this.#id !== undefined && this.#change === 'keep') {
-      if (await this.#keeper.touch(this.#id)) this.#change = 'set'
+    if (written === 'same' && this.keeper.rolling && this.#id !== undefined && this.#change === 'keep') {
+      if (await this.keeper.touch(this.#id)) this.#change = 'set'
     }
     return this.#change
   }
@@ -196,7 +192,7 @@ export class SessionRecord {
   /** Whether the store already has this. Another program may have written the same data with whitespace or other escapes. */
   #isStored(text: string): boolean {
     if (text === this.#stored) return true
-    if (this.#keeper.isPrivate || this.#stored === undefined || this.#stored !== this.#loaded) return false
+    if (this.keeper.isPrivate || this.#stored === undefined || this.#stored !== this.#loaded) return false
     this.#stored = JSON.stringify(JSON.parse(this.#loaded))
     return text === this.#stored
   }
@@ -207,8 +203,8 @@ export class SessionRecord {
     if (this.#isStored(text)) return 'same'
     const id = this.#id ?? newId()
     this.#stored = undefined
-    if (this.#id === undefined) await this.#keeper.create(id, text)
-    else if (!(await this.#keeper.update(id, text))) {
+    if (this.#id === undefined) await this.keeper.create(id, text)
+    else if (!(await this.keeper.update(id, text))) {
       // Drops the cookie of an earlier save as well: the browser may have the one of a later login by now.
       this.#change = 'keep'
       return 'ended'

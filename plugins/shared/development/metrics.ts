@@ -44,6 +44,7 @@ export function figure(
   name: string,
   help: string,
   value: number | readonly FigureSample[],
+  more?: Pick<Figure, 'unit' | 'scopes'>,
 ): Figure {
-  return { type, name, help, samples: typeof value === 'number' ? [{ value }] : value }
+  return { type, name, help, samples: typeof value === 'number' ? [{ value }] : value, ...more }
 }

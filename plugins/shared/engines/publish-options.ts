@@ -234,12 +234,16 @@ export interface MessageSettings {
 
 export type RepeatSettings = NonNullable<Portable['repeat']>
 
-/** The parts of the options that no engine has. */
-function settingsOf(given: Portable, place: OptionPlace, native: object, more: Meta = {}): MessageSettings {
+/** The options without those that no engine has. */
+const forEngine = <Given extends Portable>({ timeout: _, expireIn: __, repeat: ___, ...rest }: Given) => rest
+
+/** The settings of a message, with the options that no engine has. */
+function settingsOf(given: Portable, place: OptionPlace, terms: object, more: Meta = {}): MessageSettings {
   const { timeout, expireIn, id: known, repeat: again } = given
   if (again !== undefined && known !== undefined)
     place.in('id').wrong(known.value, 'nothing beside "repeat", which gives each message an id of its own')
   const meta = defined({ timeout, id: known?.value, ...more })
+  const native = defined(terms)
   return { native, meta: Object.keys(meta).length === 0 ? undefined : meta, expireIn, repeat: again }
 }
 
@@ -283,7 +287,7 @@ export const usualInMemory: MemoryPublishSettings = inMemory({})
 const memory = option.shape(portable).into((given, place) => settingsOf(given, place, inMemory(given)))
 
 const bullmq = option.shape({ ...portable, ...bullmqTerms }).into((given, place) => {
-  const { timeout: _, expireIn: __, repeat: ___, id: known, ...rest } = given
+  const { id: known, ...rest } = forEngine(given)
   const ttl = known?.ttl
   const identified = known && {
     jobId: bullmqId(known.value),
@@ -291,7 +295,7 @@ const bullmq = option.shape({ ...portable, ...bullmqTerms }).into((given, place)
     removeOnComplete: true,
     ...(ttl !== undefined && { deduplication: { id: known.value, ttl } }),
   }
-  return settingsOf(given, place, defined({ ...identified, ...defined(rest) }))
+  return settingsOf(given, place, { ...identified, ...defined(rest) })
 })
 
 const pgboss = option.shape({ ...portable, ...pgbossTerms }).into((given, place) => {
@@ -301,7 +305,8 @@ const pgboss = option.shape({ ...portable, ...pgbossTerms }).into((given, place)
     ['retryBackoff', 'backoff'],
     ['startAfter', 'delay'],
   ])
-  const { timeout, expireIn: __, repeat: ___, attempts, backoff: wait, delay, priority, id: known, ...terms } = given
+  const { timeout } = given
+  const { attempts, backoff: wait, delay, priority, id: known, ...terms } = forEngine(given)
   const native = {
     retryLimit: attempts === undefined ? undefined : attempts - 1,
     retryDelay: seconds(wait?.delay),
@@ -312,12 +317,7 @@ const pgboss = option.shape({ ...portable, ...pgbossTerms }).into((given, place)
     messageId: known,
     expireInSeconds: timeout === undefined ? undefined : expiryFor(timeout, place.in('timeout')),
   }
-  return settingsOf(
-    given,
-    place,
-    defined({ ...terms, ...defined(native) }),
-    defined({ backoff: isOfPgboss(wait) ? undefined : wait }),
-  )
+  return settingsOf(given, place, { ...terms, ...defined(native) }, { backoff: isOfPgboss(wait) ? undefined : wait })
 })
 
 /** FIFO queues alone know ids, and so the ticks of a repetition. */
@@ -327,17 +327,8 @@ const sqs = (isFifo: boolean) =>
       ['DelaySeconds', 'delay'],
       ['MessageDeduplicationId', 'id'],
     ])
-    const {
-      timeout: _,
-      expireIn: __,
-      repeat: again,
-      attempts,
-      backoff: wait,
-      delay,
-      priority,
-      id: known,
-      ...terms
-    } = given
+    const { repeat: again } = given
+    const { attempts, backoff, delay, priority, id: known, ...terms } = forEngine(given)
     if (priority !== undefined) place.in('priority').wrong(priority, 'nothing: SQS has no priorities')
     if (delay !== undefined && delay > 900_000) place.in('delay').wrong(delay, 'up to 900000 milliseconds in SQS')
     const needsFifo = 'nothing in SQS, unless the queue is a FIFO queue, whose name ends in ".fifo"'
@@ -346,7 +337,7 @@ const sqs = (isFifo: boolean) =>
     else if (known !== undefined && known.ttl !== sqsTtl)
       place.in('id').wrong(known.value, `{ value, ttl: ${sqsTtl} } in SQS, which knows an id for five minutes`)
     const native = { DelaySeconds: seconds(delay), MessageDeduplicationId: known?.value }
-    return settingsOf(given, place, defined({ ...terms, ...defined(native) }), defined({ attempts, backoff: wait }))
+    return settingsOf(given, place, { ...terms, ...defined(native) }, { attempts, backoff })
   })
 
 /** The options of each engine of this project; what it cannot have is refused, and never dropped. */
@@ -367,8 +358,7 @@ export function ownPublishOptions(supported: readonly string[]) {
       if (!supported.includes(needed))
         place.in(name).wrong(one, `nothing: the engine does not name "${needed}" in its "supports"`)
     }
-    const { timeout: _, expireIn: __, repeat: ___, ...rest } = given
-    return settingsOf(given, place, defined(rest))
+    return settingsOf(given, place, forEngine(given))
   })
 }
 
