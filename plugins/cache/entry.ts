@@ -14,10 +14,6 @@ export interface Entry {
 
 type Headers = ReturnType<Response['getHeaders']>
 
-function isSame(a: string | readonly string[] | undefined, b: string | readonly string[]): boolean {
-  return String(a) === String(b)
-}
-
 /** The names in a `Vary` header. */
 export function namesIn(vary: string | readonly string[] | undefined): string[] {
   return String(vary ?? '')
@@ -72,7 +68,7 @@ export function entryOf(res: Response, before: Headers, keyHeaders: readonly str
   const headers = res.getHeaders()
   if (isForOne(headers)) return undefined
   const own = Object.entries(headers)
-    .filter(([name, value]) => !perMessage.has(name) && (before[name] === undefined || !isSame(before[name], value)))
+    .filter(([name, value]) => !perMessage.has(name) && String(before[name]) !== String(value))
     .map(([name, value]): [string, string | readonly string[]] => [name, added(name, value, before)])
   if (!mayBeShared(Object.assign(Object.create(null), Object.fromEntries(own)), keyHeaders)) return undefined
   if (headers.etag === undefined && body !== null) {

@@ -23,11 +23,11 @@ export function defineQueueConfiguration(config: QueueConfig): void {
   ofProcess = read
 }
 
-/** Checks that a server may have a configuration of its own; returns the function that ends this. */
-export function configureServer(): () => void {
+/** Checks that a server may have a configuration of its own; the result ends this. */
+export function configureServer(): { forget(): void } {
   refuseSecond(ofProcess !== undefined)
   ofServers++
-  return () => void ofServers--
+  return { forget: () => void ofServers-- }
 }
 
 function refuseSecond(isConfigured: boolean): void {

@@ -64,23 +64,14 @@ export class Engines {
   isInMemory = false
   /** The configuration of the server; without one, that of the process applies. */
   ownConfig: QueueConfigSettings | undefined
-  #log: Logger | undefined
+  /** The logger of the server; in a script, standard error. */
+  log: Logger = lineLogger()
   readonly #open = new Map<unknown, Promise<Driver>>()
   /** The unavailable engines, with their last errors. */
   readonly #away = new Map<string, unknown>()
 
   get config(): QueueConfigSettings {
     return this.ownConfig ?? processConfig()
-  }
-
-  /** The logger of the server; in a script, standard error. */
-  get log(): Logger {
-    this.#log ??= lineLogger()
-    return this.#log
-  }
-
-  set log(logger: Logger) {
-    this.#log = logger
   }
 
   /** A queue with its engine. */

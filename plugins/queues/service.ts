@@ -167,15 +167,10 @@ export class QueueService {
 
   /** Makes these the queues of a server: no subscriber is active until they run. @internal */
   mount(server: object, log: Logger, config: QueueConfigSettings | undefined): void {
-    const forgetConfig = config === undefined ? undefined : configureServer()
+    const owned = config === undefined ? [subscribers] : [subscribers, configureServer()]
     if (servers.size === 0 && ofProcess !== undefined) this.#takeOver(ofProcess)
     Object.assign(this.engines, { server, log, ownConfig: config })
-    const unmount = servers.mount(server, this)
-    this.#unmount = () => {
-      unmount()
-      forgetConfig?.()
-      subscribers.forget(server)
-    }
+    this.#unmount = servers.mount(server, this, ...owned)
     if (this.#wanted.size === 0) void this.drain()
   }
 

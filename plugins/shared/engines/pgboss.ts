@@ -9,7 +9,7 @@ import { uuidOf } from './ids.ts'
 import { metaOf, pauseAfter } from './meta.ts'
 import type { PgbossSettings } from './options.ts'
 import { unwrap, wrap } from './pgboss-data.ts'
-import { PgbossOperations } from './pgboss-operations.ts'
+import { PgbossOperations, type RunSql } from './pgboss-operations.ts'
 import { Poller } from './poller.ts'
 import { expiryShare, type PgbossTerms } from './publish-options.ts'
 
@@ -32,7 +32,7 @@ interface BossDb {
   /** Opens the pool of the connections that pg-boss makes itself; `start` does so, too. */
   open?(): Promise<void>
   close?(): Promise<void>
-  executeSql(text: string, values: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
+  readonly executeSql: RunSql
 }
 
 interface BossJob {
@@ -45,7 +45,6 @@ interface BossJob {
   readonly deadLetter?: string | null
 }
 
-type Rows = { rows: Record<string, unknown>[] }
 type MakeBoss = new (options: object) => Boss
 
 /** The options of a message in the terms of pg-boss, with those that it does not have in this form. */
@@ -100,7 +99,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     this.#make = make
     this.#config = config
     this.#host = host
-    const sql = async (text: string, values: unknown[]) => (await this.#boss.get()).getDb().executeSql(text, values)
+    const sql: RunSql = async (text, values) => (await this.#boss.get()).getDb().executeSql(text, values)
     this.operations = new PgbossOperations(sql, config.schema)
   }
 
@@ -172,8 +171,8 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     const send = async (text: string, i: number) => {
       const { client, messageId, ...rest } = options[i] ?? {}
       const data = wrap(JSON.parse(text), metas[i])
-      const executeSql = async (sql: string, values: unknown[] = []) =>
-        (await (client === undefined ? boss.getDb().executeSql(sql, values) : client.query(sql, values))) as Rows
+      const executeSql = ((sql, values = []) =>
+        client === undefined ? boss.getDb().executeSql(sql, values) : client.query(sql, values)) as RunSql
       const id = messageId && uuidOf(topic, messageId.value)
       if (id !== undefined) await this.operations.freeId(executeSql, topic, id, messageId!.ttl)
       const settings = id === undefined ? rest : { ...rest, id }

@@ -1,8 +1,8 @@
+import type { Message } from '@aws-sdk/client-sqs'
 import { safely } from '../values/safely.ts'
 import { carrierNames } from '../work/carrier.ts'
 import type { Meta } from './meta.ts'
 import type { SqsTerms } from './publish-options.ts'
-import type { Message } from './sqs-types.ts'
 
 /** The limit of SQS for a batch, and for one message unless its queue has a lower one. */
 export const maxBytes = 1_048_576

@@ -1,7 +1,8 @@
+import type { Message } from '@aws-sdk/client-sqs'
 import type { QueueOperations, StoredMessage } from './contract.ts'
 import { QueueOperationError } from './errors.ts'
 import { maxEntries, metaIn, payloadOf } from './sqs-body.ts'
-import type { Message, SqsCall, SqsResponse } from './sqs-types.ts'
+import type { SqsCall, SqsResponse } from './sqs-types.ts'
 
 /** What the operations need of the driver. */
 interface SqsQueues {

@@ -1,13 +1,6 @@
 // The used part of the client of SQS: its own types choose among the overloads of 23 commands at each call.
 
-/** A message in the form of SQS. */
-export interface Message {
-  readonly MessageId?: string
-  readonly Body?: string
-  readonly ReceiptHandle?: string
-  readonly Attributes?: { readonly [name: string]: string }
-  readonly MessageAttributes?: { readonly [name: string]: { readonly StringValue?: string } }
-}
+import type { Message } from '@aws-sdk/client-sqs'
 
 export interface SqsResponse {
   readonly QueueUrl?: string

@@ -1,3 +1,4 @@
+import type { Message } from '@aws-sdk/client-sqs'
 import { OptionError, quoted, systemClock, within } from '../../../kernel/index.ts'
 import { peer } from '../environment/optional-package.ts'
 import { memoizedIn } from '../values/memoize.ts'
@@ -11,7 +12,7 @@ import type { SqsTerms } from './publish-options.ts'
 import { batches, bodyOf, maxBytes, maxEntries, metaIn, payloadOf, sizeOf, withMeta } from './sqs-body.ts'
 import { SqsDeletes } from './sqs-deletes.ts'
 import { sqsOperations } from './sqs-operations.ts'
-import type { Message, Sdk, SqsCall, SqsClient, SqsResponse } from './sqs-types.ts'
+import type { Sdk, SqsCall, SqsClient, SqsResponse } from './sqs-types.ts'
 
 interface Address {
   readonly url: string

@@ -8,8 +8,8 @@ const dayMs = 24 * hourMs
 /** Returns the first of the values that is not less than `from`. */
 const atLeast = (values: readonly number[], from: number) => values.find((value) => value >= from)
 
+/** Whether a day of a month of the pattern is one of its days. */
 function isDay(pattern: CronPattern, wall: Date): boolean {
-  if (!pattern.months.has(wall.getUTCMonth() + 1)) return false
   const day = wall.getUTCDate()
   const weekday = wall.getUTCDay()
   const length = new Date(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth() + 1, 0)).getUTCDate()

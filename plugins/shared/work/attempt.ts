@@ -100,13 +100,7 @@ function runForTenant(one: Attempt<object>): unknown {
   return Promise.resolve(load(id)).then((tenant) => inTenant(tenant, () => runInTransaction(one)))
 }
 
-function runInTransaction({
-  transaction,
-  server = {},
-  call,
-  run,
-  scope = '',
-}: Pick<Attempt<object>, 'transaction' | 'server' | 'call' | 'run' | 'scope'>): unknown {
+function runInTransaction({ transaction, server = {}, call, run, scope = '' }: Attempt<object>): unknown {
   if (!transaction) return run()
   const runner = transactionRunners.get(server)
   if (runner === undefined) throw TransactionPluginError()
