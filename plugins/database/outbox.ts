@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Buffer } from 'node:buffer'
 import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
+import { Availability } from '../shared/stores/availability.ts'
 import { ensureTable, nowOf } from '../shared/stores/tables.ts'
 import { inServer } from '../shared/work/contexts.ts'
 import { deliverersOf, type OutboxMessage } from '../shared/work/outbox.ts'
@@ -64,7 +65,10 @@ export class Outbox {
   readonly #outside = AsyncLocalStorage.snapshot()
   readonly #timers: Timer[] = []
   #isEnding = false
-  #isAway = false
+  readonly #availability = new Availability((isDown, error) => {
+    if (isDown) this.#log.warn({ err: error }, 'the outbox does not work: its messages wait')
+    else this.#log.warn('the outbox works again')
+  })
 
   constructor(client: TableHost, settings: OutboxSettings, server: object, log: Logger) {
     this.#client = client
@@ -188,11 +192,9 @@ export class Outbox {
   async #noting(work: () => Promise<void>): Promise<void> {
     try {
       await work()
-      if (this.#isAway) this.#log.warn('the outbox works again')
-      this.#isAway = false
+      this.#availability.works()
     } catch (error) {
-      if (!this.#isAway) this.#log.warn({ err: error }, 'the outbox does not work: its messages wait')
-      this.#isAway = true
+      this.#availability.fails(error)
     }
   }
 

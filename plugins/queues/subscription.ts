@@ -203,6 +203,7 @@ export class Subscription {
 
   readonly #deliver: Deliver = (payload, delivery) => {
     const { name, kind, version } = this.queue
+    const { server } = this.#engines
     const meta = delivery.meta === undefined ? noMeta : metaOf(delivery.meta)
     const isExpired = meta.expires !== undefined && clock.now() >= meta.expires
     // One that is expired is given up by any process: a newer one may never come.
@@ -214,13 +215,7 @@ export class Subscription {
     return attempt(
       {
         trace: attemptTrace,
-        event: () => ({
-          ...message,
-          server: this.#engines.server,
-          kind,
-          payload,
-          carrier: carrierOf(delivery.meta) ?? {},
-        }),
+        event: () => ({ ...message, server, kind, payload, carrier: carrierOf(delivery.meta) ?? {} }),
         call: message,
         timeout,
         what: `the queue "${name}": the handler`,
@@ -228,7 +223,7 @@ export class Subscription {
           if (isExpired) throw QueueExpiredError(name)
           return this.#handle(payload, message, meta.version, delivery.isOwn)
         },
-        server: this.#engines.server,
+        server,
         transaction: this.#options.transaction,
         scope: `queue:${name}`,
         tenant: meta.tenant,

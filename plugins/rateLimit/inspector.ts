@@ -5,14 +5,9 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'Rate limits',
     columns: ['For', 'Requests of a client', 'Within, s', 'Accepted', 'Refused', 'With'],
-    rows: (services) =>
-      (limitsOfScopes.get(services)?.shown ?? []).map(({ name, limits, windows, accepted, refused, statusCode }) => [
-        name,
-        limits,
-        windows,
-        accepted,
-        refused,
-        statusCode,
-      ]),
+    rows(services) {
+      const all = limitsOfScopes.get(services)?.shown ?? []
+      return all.map((one) => [one.name, one.limits, one.windows, one.accepted, one.refused, one.statusCode])
+    },
   },
 ]

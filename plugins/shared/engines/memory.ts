@@ -238,17 +238,9 @@ function storedIn(topic: Topic, state: MessageState): Message[] {
 
 function stored(topic: Topic, message: Message, state: MessageState): StoredMessage {
   const { id, text, attempt, attempts, publishedAt, meta, site, errors = [] } = message
-  const dueAt = topic.delayed.get(message)?.due
   return {
-    id,
-    state,
-    payload: JSON.parse(text),
-    attempt,
-    attempts,
-    publishedAt,
-    dueAt,
-    meta,
-    errors,
+    ...{ id, state, payload: JSON.parse(text), attempt, attempts, publishedAt, meta, errors },
+    dueAt: topic.delayed.get(message)?.due,
     site: site?.toLine(),
   }
 }

@@ -47,9 +47,8 @@ export class PgbossOperations implements QueueOperations {
   async counts(topic: string): Promise<QueueCounts> {
     const numbers = Object.entries(wheres).map(([state, [where]]) => `count(*) filter (where ${where}) as ${state}`)
     const oldest = `extract(epoch from now() - min(start_after) filter (where ${isDue})) * 1000 as oldest`
-    const { rows } = await this.#sql(`select ${[...numbers, oldest].join(', ')} from ${this.#jobs} where name = $1`, [
-      topic,
-    ])
+    const columns = [...numbers, oldest].join(', ')
+    const { rows } = await this.#sql(`select ${columns} from ${this.#jobs} where name = $1`, [topic])
     const counts = Object.entries(rows[0] ?? {}).map(([name, value]) => [name, Number(value ?? 0)])
     return Object.fromEntries(counts) as QueueCounts
   }

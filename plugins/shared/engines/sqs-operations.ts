@@ -48,14 +48,16 @@ export function sqsOperations({ call, addresses }: SqsQueues): QueueOperations {
   const take = async (topic: string, ids: readonly string[], work: (message: Message) => Promise<unknown>) => {
     const wanted = new Set(ids)
     const { dead, all } = await receive(topic, (got) => [...wanted].every((id) => got.has(id)))
-    const [chosen, others] = [[...all.values()], [...all.values()]].map((list, i) =>
-      list.filter(({ MessageId }) => wanted.has(MessageId!) === (i === 0)),
-    ) as [Message[], Message[]]
+    const messages = [...all.values()]
+    const chosen = messages.filter(({ MessageId }) => wanted.has(MessageId!))
     for (const message of chosen) {
       await work(message)
       await call('DeleteMessage', { QueueUrl: dead, ReceiptHandle: message.ReceiptHandle })
     }
-    await show(dead, others)
+    await show(
+      dead,
+      messages.filter((one) => !chosen.includes(one)),
+    )
     return chosen.length
   }
   return {
