@@ -1,6 +1,7 @@
 import type { Context, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
 import { followChannel, heldChannel, together } from '../shared/development/held-channel.ts'
 import { LruMap } from '../shared/values/lru.ts'
+import { hideInText } from '../shared/values/marked.ts'
 import { safely } from '../shared/values/safely.ts'
 import { eachWorkOf, type WorkKind } from '../shared/work/kind.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
@@ -42,12 +43,12 @@ export function follow(recorder: Recorder, ctx: Context, isOwn: (request: Reques
 function shown({ redactor }: Recorder, kind: WorkKind, event: Event, usual: string) {
   const data = { ...kind.data?.(event as never) }
   for (const [name, value] of Object.entries(data)) data[name] = messageOf(value)
-  const redacted = redactor.value(data) as Record<string, unknown>
+  const redacted = redactor.own(data)
   // An email is shown as it looks, so its content is not redacted.
   if (kind.view === 'email') Object.assign(redacted, { html: data.html, text: data.text })
   const { data: kept, size } = copied({
-    title: cut(kind.title?.(event as never) ?? usual),
-    note: cut(kind.note?.(event as never)),
+    title: cut(hideInText(kind.title?.(event as never) ?? usual)),
+    note: cut(hideInText(kind.note?.(event as never) ?? '')),
     data: redacted,
   })
   return { begun: { kind: kind.list!.id, ...kept, ...(kind.view && { view: kind.view }) }, size }

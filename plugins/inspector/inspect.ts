@@ -4,6 +4,7 @@ import { announceOwn } from '../shared/development/own-requests.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { announceRecorder } from '../shared/failures/page.ts'
 import { applicationLogger } from '../shared/logging/logger.ts'
+import { hideFields } from '../shared/values/marked.ts'
 import { follow } from './follow.ts'
 import { guardOf, makeToken } from './guard.ts'
 import { LivePages } from './live.ts'
@@ -66,7 +67,7 @@ function redactedByLog({ server }: Context): readonly string[] {
 function noteLog(ctx: Context, recorder: Recorder): () => void {
   const note = ({ level, message, fields }: LogLine) => {
     try {
-      const data = recorder.redactor.value(fields) as Record<string, unknown>
+      const data = hideFields(recorder.redactor.own(fields))
       const from = recorder.ofLine(fields.reqId)
       const kept = copied(recorder.hiding(from, { title: recorder.redactor.text(message).slice(0, 2_048), data }))
       recorder.activities.add({ kind: 'log', note: level, ...kept.data }, from, kept.size)

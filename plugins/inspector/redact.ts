@@ -1,5 +1,7 @@
 import { mediaTypeOf } from '../shared/http/media-type.ts'
 import { describeError } from '../shared/logging/logger.ts'
+import type { Marks } from '../shared/schema/marks.ts'
+import { hideInText, isMarkedName } from '../shared/values/marked.ts'
 import { isSecret, isSecretElement, isSecretMember, redacted, redactPath, secretsOf } from '../shared/values/redact.ts'
 import { cutText, redactText } from '../shared/values/redact-text.ts'
 import { safely } from '../shared/values/safely.ts'
@@ -30,16 +32,19 @@ export class Redactor {
     this.#ends = new Set(this.#paths.map((path) => (path.findLast((step) => step !== '*') ?? '').toLowerCase()))
   }
 
-  readonly isSecret = (name: string): boolean => {
-    // Forms put the names of members in brackets, and the indexes of lists: user[password], passwords[0].
-    const plain = name.slice(-128).replace(/[[\]\d]+$/, '')
-    return isSecret(name) || isSecret(plain) || this.#names.has((plain.split('[').pop() ?? plain).toLowerCase())
+  /** Whether the application has data under this name that is not shown. */
+  readonly isSecret = (name: string): boolean => this.#isKnown(name) || isMarkedName(lastName(name))
+
+  /** The same without the names that schemas mark: the framework has data of its own under some of them. */
+  readonly #isKnown = (name: string): boolean => {
+    const plain = lastName(name)
+    return isSecret(name) || isSecret(plain) || this.#names.has(plain.toLowerCase())
   }
 
-  readonly #isSecretInText = (name: string): boolean => this.isSecret(name) || this.#ends.has(name.toLowerCase())
+  readonly #isEnd = (name: string): boolean => this.#ends.has(name.toLowerCase())
 
-  #redacted(text: string): string {
-    return redactText(text, this.#isSecretInText)
+  #redacted(text: string, isHidden = this.#isKnown): string {
+    return redactText(hideInText(text), (name) => isHidden(name) || this.#isEnd(name))
   }
 
   headers(headers: { readonly [name: string]: unknown }): Record<string, unknown> {
@@ -80,21 +85,29 @@ export class Redactor {
       .join('&')
   }
 
-  /** Returns data without secrets. A body, whose bytes are limited, may have more members than data passed by code. */
-  value(value: unknown, bounds: Bounds = ofData): unknown {
+  /**
+   * Returns data without secrets. A body, whose bytes are limited, may have more members than data passed by code. If the framework has named
+   * the members of the object itself, they are not compared with those that schemas mark.
+   */
+  value(value: unknown, bounds: Bounds = ofData, isOwn = false): unknown {
     return safely(
-      () => this.#byPath(this.#copied(value, bounds.depth, { left: bounds.members }), this.#paths),
+      () => this.#byPath(this.#copied(value, bounds.depth, { left: bounds.members }, isOwn), this.#paths),
       '[cannot be read]',
     )
   }
 
+  /** The same for an object of the framework. */
+  own(value: object): Record<string, unknown> {
+    return this.value(value, ofData, true) as Record<string, unknown>
+  }
+
   /** Returns a copy without secrets, of what JSON can express; it refers to no object of the application. */
-  #copied(value: unknown, depth: number, room: { left: number }): unknown {
+  #copied(value: unknown, depth: number, room: { left: number }, isOwn = false): unknown {
     if (typeof value === 'string') return this.#redacted(cutText(value, maxMemberText))
     if (typeof value === 'bigint' || typeof value === 'symbol') return String(value)
     if (typeof value === 'function') return `[function ${value.name}]`
     if (typeof value !== 'object' || value === null) return value
-    if (value instanceof Error) return this.#copied(describeError(value, false), depth, room)
+    if (value instanceof Error) return this.#copied(describeError(value, false), depth, room, true)
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
     const { toJSON } = value as { toJSON?: unknown }
     if (typeof toJSON === 'function' && depth > 0) return this.#copied(toJSON.call(value), depth - 1, room)
@@ -107,6 +120,7 @@ export class Redactor {
       }
       return copy
     }
+    const isSecret = isOwn ? this.#isKnown : this.isSecret
     const entries: [string, unknown][] = []
     for (const name of Object.keys(value)) {
       if (--room.left < 0) {
@@ -114,7 +128,7 @@ export class Redactor {
         break
       }
       const member = (value as Record<string, unknown>)[name]
-      const isHidden = isSecretMember(value, name, this.isSecret) && member !== undefined && member !== null
+      const isHidden = isSecretMember(value, name, isSecret) && member !== undefined && member !== null
       entries.push([name, isHidden ? redacted : this.#copied(member, depth - 1, room)])
     }
     return Object.fromEntries(entries)
@@ -134,8 +148,8 @@ export class Redactor {
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, step(name, one)]))
   }
 
-  /** Returns the text of a body with this media type; `undefined` if it is not text. */
-  body(bytes: Uint8Array, type: string | undefined): string | undefined {
+  /** Returns the text of a body with this media type and these marks of its schemas; `undefined` if it is not text. */
+  body(bytes: Uint8Array, type: string | undefined, marks: readonly Marks[] = []): string | undefined {
     const kind = mediaTypeOf(type)
     if (kind.startsWith('multipart/') || !isText(kind, bytes)) return undefined
     const text = new TextDecoder().decode(bytes)
@@ -146,12 +160,15 @@ export class Redactor {
     if (isForm && !/^\s*[[{]/.test(text)) return this.#form(text)
     if (isForm || /[/+]json$/.test(kind) || kind === '') {
       try {
-        return JSON.stringify(this.value(JSON.parse(text), ofBody), null, 2)
+        const data = marks.reduce((one, { hide }) => hide(one), JSON.parse(text) as unknown)
+        return JSON.stringify(this.value(data, ofBody), null, 2)
       } catch {
         // The JSON is broken, or was cut: what there is of it is shown nevertheless.
       }
     }
-    return this.text(text)
+    // What has no name cannot be found in text.
+    if (marks.some(({ hasNameless }) => hasNameless)) return redacted
+    return this.#redacted(cutText(text, maxText), this.isSecret)
   }
 
   text(text: string): string {
@@ -159,8 +176,14 @@ export class Redactor {
   }
 
   error(error: unknown): unknown {
-    return this.value(describeError(error, false))
+    return this.value(describeError(error, false), ofData, true)
   }
+}
+
+/** Forms put the names of members in brackets, and the indexes of lists: user[password], passwords[0]. */
+function lastName(name: string): string {
+  const plain = name.slice(-128).replace(/[[\]\d]+$/, '')
+  return plain.split('[').pop() ?? plain
 }
 
 /** Splits a path in pino's syntax into its steps: `users[*].email`, `["x-key"].id`. */

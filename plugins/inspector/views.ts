@@ -1,4 +1,5 @@
 import type { Explanation, Kernel } from '../../kernel/index.ts'
+import { marksOf } from '../shared/schema/marks.ts'
 import { framesOf } from '../shared/terminal/error-lines.ts'
 import { editorAddress, placesOf, placeText } from '../shared/terminal/stack.ts'
 import { methodOf } from '../shared/terminal/tree.ts'
@@ -25,7 +26,7 @@ export async function detailsOf(server: Kernel, recorder: Recorder, activity: Ac
     data: activity.data,
     view: activity.view,
     error: withPlaces(activity.error),
-    ...(kept !== undefined && { http: await httpOf(server, recorder, kept) }),
+    ...(kept !== undefined && { http: await httpOf(server, recorder, kept, activity.data.route) }),
     replays: recorder.activities
       .list('request')!
       .filter(({ data }) => data.repeats === activity.id)
@@ -51,15 +52,17 @@ function withPlaces(error: unknown): unknown {
 
 const messageOf = (error: unknown) => (error as { message?: unknown } | undefined)?.message
 
-async function httpOf(server: Kernel, { redactor }: Recorder, kept: CapturedRequest): Promise<object> {
+async function httpOf(server: Kernel, { redactor }: Recorder, kept: CapturedRequest, path: unknown): Promise<object> {
   const { method, target, headers, received, sent, response, hasBody } = kept
   const headersSent = response === undefined ? undefined : pairsOf(response.headers)
+  const route = server.listing.routes.find(({ record }) => record.path === path && record.method === method)
+  const { body, all, responses = {} } = route?.record.options ?? {}
   const header = (name: string) => headersSent?.find(([one]) => one === name)?.[1]
   return {
     request: {
       headers: Object.entries(redactor.headers(headers)),
       body: hasBody
-        ? await shownBody(redactor, received, headers['content-type'], headers['content-encoding'])
+        ? await shownBody(redactor, received, [body, all], headers['content-type'], headers['content-encoding'])
         : undefined,
     },
     response: response && {
@@ -68,7 +71,13 @@ async function httpOf(server: Kernel, { redactor }: Recorder, kept: CapturedRequ
       body:
         sent.size === 0
           ? undefined
-          : await shownBody(redactor, sent, header('content-type'), header('content-encoding')),
+          : await shownBody(
+              redactor,
+              sent,
+              Object.values(responses),
+              header('content-type'),
+              header('content-encoding'),
+            ),
     },
     explained: safely(() => ownSteps(server.explain(method, target)), []),
     replay: whyNotReplayed(kept),
@@ -83,12 +92,14 @@ function pairsOf(flat: readonly string[]): [name: string, value: string][] {
 async function shownBody(
   redactor: Recorder['redactor'],
   kept: CapturedBody,
+  schemas: readonly (object | undefined)[],
   type: string | undefined,
   encoding: string | undefined,
 ) {
   const { size } = kept
   if (size === 0) return { size, why: kept.isComplete ? 'empty' : 'no one has read it' }
-  const text = redactor.body(await decoded(kept.bytes(), encoding), type)
+  const marks = schemas.flatMap((one) => safely(() => one && marksOf(one)) ?? [])
+  const text = redactor.body(await decoded(kept.bytes(), encoding), type, marks)
   if (text === undefined) return { size, why: type ?? 'binary' }
   return { size, text, ...(kept.isCut && { why: 'cut' }) }
 }

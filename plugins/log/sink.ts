@@ -3,6 +3,7 @@ import type { pino as Pino } from 'pino'
 import { systemClock } from '../../kernel/index.ts'
 import { textFor } from '../shared/terminal/form.ts'
 import { ReadableLines } from '../shared/terminal/lines.ts'
+import { hideInLine } from '../shared/values/marked.ts'
 
 // Loaded synchronously with the first logger: a logger cannot wait, and importing the framework then does not load pino.
 const load = createRequire(import.meta.url)
@@ -55,7 +56,7 @@ function sinkOver(target: Target, waiting: () => number, isText = false) {
         write(droppedLine(lost))
         lost = 0
       }
-      write(safeLine(line))
+      write(safeLine(hideInLine(line)))
     },
     /** Resolves when everything has been written, or after a second. */
     async flush(): Promise<void> {

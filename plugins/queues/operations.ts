@@ -10,6 +10,8 @@ import {
 import { QueueOperationError } from '../shared/engines/errors.ts'
 import { metaOf } from '../shared/engines/meta.ts'
 import { option } from '../shared/options/index.ts'
+import { marksOf } from '../shared/schema/marks.ts'
+import { hideMarked, withoutValues } from '../shared/values/marked.ts'
 import { redact } from '../shared/values/redact.ts'
 import type { Engines } from './engines.ts'
 import type { SubscribedQueue } from './subscription.ts'
@@ -93,13 +95,13 @@ export class QueueOperator {
   /** Lists messages in one state, `failed` by default: those that will be taken first, or that failed last. Up to 1000, 50 by default. */
   async list(options?: { state?: MessageState; from?: number; limit?: number }): Promise<QueueEntry[]> {
     const { state, from, limit } = listOptions.parse(options, 'list')
-    return (await this.#operate((engine) => engine.list(this.name, state, from, limit))).map(shown)
+    return (await this.#operate((engine) => engine.list(this.name, state, from, limit))).map((one) => this.#shown(one))
   }
 
   /** Returns one message; `undefined` if there is none with the id, for example because it is done. */
   async find(id: string): Promise<QueueEntry | undefined> {
     const found = await this.#operate((engine) => engine.find(this.name, id))
-    return found && shown(found)
+    return found && this.#shown(found)
   }
 
   /** Gives failed messages all their attempts again; returns how many. */
@@ -160,7 +162,7 @@ export class QueueOperator {
     const seen = new Set<string>()
     for (let from = 0; ; ) {
       const some = await this.#operate((engine) => engine.list(this.name, state, from, page))
-      const chosen = some.filter((one) => !seen.has(one.id) && where(shown(one))).map(({ id }) => id)
+      const chosen = some.filter((one) => !seen.has(one.id) && where(this.#shown(one))).map(({ id }) => id)
       for (const id of chosen) seen.add(id)
       const done = chosen.length === 0 ? 0 : await this.#operate((engine) => change(engine, chosen))
       count(done)
@@ -192,6 +194,26 @@ export class QueueOperator {
     return this.#engines.log.child({ queue: this.name, ...(by !== undefined && { by }), ...fields })
   }
 
+  /** A message without secrets: those that its schema marks and, by their names, all others. */
+  #shown({ meta: given, payload, errors, ...rest }: StoredMessage): QueueEntry {
+    const { id: key, version = 1, expires: expiresAt, traceparent } = metaOf(given)
+    const marks = this.#queue.schema && marksOf(this.#queue.schema)
+    const values = marks?.valuesIn(payload) ?? []
+    const discreet = (text: string | undefined) => text && withoutValues(text, values)
+    // The schema is that of the present version.
+    const isKnown = marks !== undefined && version === this.#queue.version
+    const hidden = isKnown ? marks.hide(payload) : hideMarked(payload)
+    return {
+      ...rest,
+      payload: redact(hidden, redactDepth, Number.POSITIVE_INFINITY),
+      errors: errors.map((one) => ({ ...one, message: discreet(one.message)!, stack: discreet(one.stack) })),
+      key,
+      version,
+      expiresAt,
+      trace: traceparent?.split('-')[1],
+    }
+  }
+
   #operate<Result>(work: (engine: QueueOperations) => Promise<Result>): Promise<Result> {
     return this.#ask(({ operations }) => {
       if (operations === undefined)
@@ -219,16 +241,4 @@ export function findQueue<One extends SubscribedQueue>(name: string, all: readon
         )}`
       : `there are queues "${name}" of ${found.map(({ kind }) => kind).join(' and ')}. Give one another name`
   throw QueueOperationError(why)
-}
-
-function shown({ meta: given, payload, ...rest }: StoredMessage): QueueEntry {
-  const { id: key, version = 1, expires: expiresAt, traceparent } = metaOf(given)
-  return {
-    ...rest,
-    payload: redact(payload, redactDepth, Number.POSITIVE_INFINITY),
-    key,
-    version,
-    expiresAt,
-    trace: traceparent?.split('-')[1],
-  }
 }

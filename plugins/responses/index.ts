@@ -17,6 +17,8 @@ declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
     /** Schemas of the responses by status: members outside a schema are never sent. */
     responses?: { readonly [status: number]: object }
+    /** The `secret` members that the responses of the route send, such as `['token']`: any other in a response is an error at boot. */
+    issues?: readonly string[]
   }
 }
 

@@ -1,4 +1,5 @@
 import { definePlugin } from '../../kernel/index.ts'
+import { option } from '../shared/options/index.ts'
 import { responsesOfRoute } from './options.ts'
 import { Responses } from './service.ts'
 
@@ -17,15 +18,15 @@ import { Responses } from './service.ts'
 export const responses = definePlugin({
   name: 'responses',
   access: false,
-  routeOptions: { responses: responsesOfRoute },
+  routeOptions: { responses: responsesOfRoute, issues: option.list(option.text()) },
   provide: () => ({ responses: new Responses() }),
   setup(ctx) {
     const service = ctx.services.get('responses')
     service.claimWith((schema, route, part) => ctx.services.find('validation')?.claim(schema, route, part))
     ctx.onRoute((route) => {
-      const schemas = route.settings.responses
-      if (schemas === undefined) return
-      route.serializeWith(service.compile(schemas, { route: `${route.method} ${route.path}` }))
+      const { responses: schemas = {}, issues } = route.settings
+      if (route.settings.responses === undefined && issues === undefined) return
+      route.serializeWith(service.compile(schemas, { route: `${route.method} ${route.path}`, issues }))
     })
   },
 })

@@ -1,5 +1,7 @@
 import { isFailureBody, refuseEmptied, toJson } from '../../kernel/index.ts'
 import { isSchema } from '../shared/schema/check.ts'
+import { markIssued, marksOf } from '../shared/schema/marks.ts'
+import { orFail } from '../shared/values/safely.ts'
 import { ResponseSchemaError, type Serializer, serializerOf } from './serialize.ts'
 
 /** Schemas of responses by status (`200`), by class of statuses (`2xx`), and for all others (`default`). */
@@ -11,6 +13,8 @@ export interface ResponseSchemas {
 export interface CompileOptions {
   /** The name of the route in errors: `GET /users/:id`. */
   readonly route: string
+  /** The `secret` members that the responses send: `['token']`. */
+  readonly issues?: readonly string[] | undefined
   /**
    * Makes the serialiser lenient: the matching part of a response that does not match is sent, and this is called once with the
    * reason. Without it, such a response throws.
@@ -37,7 +41,7 @@ export class Responses {
    * Even in lenient mode, members outside the schema are left out: a scalar of the wrong type is sent as it is, but an
    * object or an array instead of another type is not sent.
    *
-   * @throws ResponseSchemaError for a key that is not a status and a schema that cannot be compiled.
+   * @throws ResponseSchemaError for a key that is not a status, a schema that cannot be compiled, and a `secret` member that `issues` does not name.
    * @example
    * declare const server: Server
    * const Name = { type: 'object', properties: { name: { type: 'string' } } }
@@ -45,7 +49,8 @@ export class Responses {
    * write({ name: 'ada', password: 'secret' }, 200) // {"name":"ada"}
    */
   compile(schemas: ResponseSchemas, options: CompileOptions): (payload: unknown, status: number) => string {
-    const { route, onMismatch } = options
+    const { route, onMismatch, issues = [] } = options
+    checkIssues(schemas, issues, route)
     const exact = new Map<number, Serializer>()
     const classes = new Map<number, Serializer>()
     let others: Serializer | undefined
@@ -71,4 +76,32 @@ export class Responses {
       return text
     }
   }
+}
+
+/** Ensures that responses send exactly those secrets that a route says it issues. */
+function checkIssues(schemas: ResponseSchemas, issues: readonly string[], route: string): void {
+  const left = new Set(issues)
+  for (const [key, schema] of Object.entries(schemas)) {
+    if (!isSchema(schema)) continue
+    const marks = orFail(
+      () => marksOf(schema),
+      (why) => ResponseSchemaError(route, key, why),
+    )
+    for (const { path, mark } of marks?.members ?? []) {
+      if (mark !== 'secret') continue
+      if (!issues.includes(path)) {
+        const remedy = `Leave it out of the response. A route that gives it out says so: issues: ['${path}']`
+        throw ResponseSchemaError(
+          route,
+          key,
+          `it sends ${path === '' ? 'a secret' : `the secret "${path}"`}. ${remedy}`,
+        )
+      }
+      markIssued(schema)
+      left.delete(path)
+    }
+  }
+  const [unknown] = left
+  if (unknown !== undefined)
+    throw ResponseSchemaError(route, 'issues', `"${unknown}" is not a secret member of a response. Remove it`)
 }

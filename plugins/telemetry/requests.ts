@@ -2,6 +2,7 @@ import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/ap
 import type { ErrorTrace, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
 import { followChannel, together } from '../shared/development/held-channel.ts'
 import { isOwnRequest } from '../shared/development/own-requests.ts'
+import { isHiddenName } from '../shared/values/marked.ts'
 import { redactPath, secretsOf } from '../shared/values/redact.ts'
 import { tenantKeptBy } from '../shared/values/tenants.ts'
 import { wrapWork } from '../shared/work/wrap-work.ts'
@@ -112,7 +113,7 @@ export class RequestSpans {
       links: isParent ? [] : this.#spans.linksTo(remote),
       attributes: {
         ...methodOf(request.method).attributes,
-        'url.path': redactPath(request.path, secretsOf(request.params)),
+        'url.path': redactPath(request.path, secretsOf(request.params, isHiddenName)),
         'url.scheme': request.protocol,
         ...(request.route !== undefined && { 'http.route': request.route }),
       },

@@ -11,6 +11,7 @@ import type {
 import type { Logger, TraceOutcome } from '../../kernel/index.ts'
 import { followChannel, together } from '../shared/development/held-channel.ts'
 import { errorType, methodAttribute, type OpenTelemetryApi } from '../shared/development/open-telemetry.ts'
+import { hideInText } from '../shared/values/marked.ts'
 import { cutText, redactText } from '../shared/values/redact-text.ts'
 import { currentTenant } from '../shared/values/tenants.ts'
 import { wrapWork } from '../shared/work/wrap-work.ts'
@@ -45,7 +46,7 @@ export interface WorkSpans<Event extends TraceOutcome> {
 
 /** The maximum number of characters of a message or a stack, parts of which a client may have written. */
 const maxText = 16_384
-const shown = (text: string) => redactText(cutText(text, maxText))
+const shown = (text: string) => redactText(cutText(hideInText(text), maxText))
 
 /** What an exception event says about a thrown value, which may be anything: an object with getters that throw, for example. */
 function exceptionOf(thrown: unknown): { name: string; message: string; stack?: string } {

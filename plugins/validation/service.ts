@@ -26,6 +26,7 @@ const { SchemaError, SchemaIdError } = defineErrors({
 const keywords = [
   ...[...schemaKeywords, ...mapKeywords, ...listKeywords, ...definitionKeywords],
   ...['type', 'required', 'enum', 'const', 'description', 'nullable', 'examples', 'multipleOf', 'title', 'default'],
+  ...['sensitive', 'secret'],
   ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'pattern', 'format'],
 ]
 

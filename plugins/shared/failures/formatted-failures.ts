@@ -3,6 +3,7 @@ import type { Failure, FailureAnswer, Failures, OnFormatFailure } from '../../..
 import { toJson } from '../../../kernel/http/response/json.ts'
 import { FileNotFoundError, isFailureStatus, isFrameworkError } from '../../../kernel/support/errors.ts'
 import { isProduction, nodeEnv } from '../environment/node-env.ts'
+import { hideInText, hideMarked } from '../values/marked.ts'
 import { codeOf, describedError, phraseOf } from './described-error.ts'
 import { missingMember } from './missing-members.ts'
 
@@ -100,7 +101,7 @@ export class FormattedFailures implements Failures {
       // A message or a stack of an application may contain anything: production never shows it, whatever the option says.
       if (exposesMistakes()) {
         const code = nameOf(error)
-        const message = error instanceof Error ? error.message : String(error)
+        const message = hideInText(error instanceof Error ? error.message : String(error))
         return { status: 500, code, message, error, unhandled: true, body: bodyOf(500, code, message, error) }
       }
     } catch {
@@ -164,8 +165,8 @@ function bodyOf(status: number, code: string, message: string, error: unknown): 
   const body: FailureBody = { code, message }
   if (exposesDetails() && error instanceof Error) {
     const hasStack = status >= 500
-    if (hasStack && error.stack !== undefined) body.stack = error.stack
-    if (error.cause !== undefined) body.cause = describeCause(error.cause, hasStack)
+    if (hasStack && error.stack !== undefined) body.stack = hideInText(error.stack)
+    if (error.cause !== undefined) body.cause = hideMarked(describeCause(error.cause, hasStack))
   }
   return body
 }

@@ -7,6 +7,7 @@ import { html, type Markup, plural, scrollingTable, termList } from '../pages/ma
 import { baseStyle, hashOfStyle, htmlPage, pagePolicy } from '../pages/shell.ts'
 import { framesOf } from '../terminal/error-lines.ts'
 import { editorAddress, type Place, placesOf, placeText, sourceLines } from '../terminal/stack.ts'
+import { hideInText, hideMarked } from '../values/marked.ts'
 import { redact } from '../values/redact.ts'
 import { safely } from '../values/safely.ts'
 import { phraseOf, withoutPrefix } from './described-error.ts'
@@ -68,11 +69,12 @@ function headersOf(): Record<string, string> {
 }
 
 function pageOf(failure: Failure, req: Request): string {
-  const { status, code, message, error, errors, unhandled } = failure
+  const { status, code, error, errors, unhandled } = failure
+  const message = hideInText(failure.message)
   const title = `${status} ${phraseOf(status)}`
   const recorded = recorders.get(req.server)?.(req)
   const body = html`<main>
-<p>${title} · ${req.method} ${req.path}${req.route !== undefined && ` · route ${req.route}`}</p>
+<p>${title} · ${req.method} ${hideInText(req.path)}${req.route !== undefined && ` · route ${req.route}`}</p>
 <h1>${code}: ${withoutPrefix(code, message)}</h1>
 ${unhandled ? chainOf(error).map(sectionOf) : errors === undefined ? routesOf(failure, req) : fieldsOf(errors)}
 <h2>Request</h2>
@@ -107,7 +109,7 @@ function requestOf(req: Request): Markup {
   const { params, query, headers, body } = req
   const shown = Object.entries({ params, query, headers, body }).flatMap(([name, value]) => {
     const isEmpty = typeof value !== 'object' || value === null || Object.keys(value).length === 0
-    const text = isEmpty ? undefined : safely(() => JSON.stringify(redact(value), undefined, 2))
+    const text = isEmpty ? undefined : safely(() => JSON.stringify(hideMarked(redact(value)), undefined, 2))
     return text === undefined ? [] : [[name, html`<pre tabindex="0">${text.slice(0, maxShown)}</pre>`] as const]
   })
   return html`<div class="card">${termList(shown)}</div>`
@@ -123,8 +125,9 @@ function chainOf(error: unknown): Error[] {
 
 /** An error with its place in the application; the frames of packages, of the runtime and of the framework are folded. */
 function sectionOf(error: Error, index: number): Markup {
-  const { name, message } = error
-  const stack = typeof error.stack === 'string' ? error.stack : ''
+  const { name } = error
+  const message = hideInText(error.message)
+  const stack = typeof error.stack === 'string' ? hideInText(error.stack) : ''
   const frames = framesOf({ name, message, stack })
   const [place, ...callers] = placesOf(frames)
   const all = html`<details><summary>Stack, with ${plural(frames.length, 'frame')}</summary>\n<pre class="card" tabindex="0">${stack

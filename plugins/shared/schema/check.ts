@@ -1,6 +1,8 @@
+import { rememberMarked, withoutValues } from '../values/marked.ts'
 import { madeIn } from '../values/memoize.ts'
 import { orFail } from '../values/safely.ts'
 import { compileJsonSchema } from './json-schema/compile.ts'
+import { type Marks, marksOf } from './marks.ts'
 import { isStandardSchema, standardCheck } from './standard.ts'
 import { type Check, firstInWords, type Mode, type Verdict } from './verdict.ts'
 
@@ -17,7 +19,35 @@ export function isSchema(schema: unknown): schema is object {
 /** The check of a schema of any kind; compiled when it is first needed. */
 export function checkOf(schema: object, mode: Mode): Check {
   const modes = madeIn(compiled, schema, () => new Map<Mode, Check>())
-  return madeIn(modes, mode, () => (isStandardSchema(schema) ? standardCheck(schema) : compileJsonSchema(schema, mode)))
+  return madeIn(modes, mode, () => {
+    const marks = marksOf(schema)
+    const check = isStandardSchema(schema) ? standardCheck(schema) : compileJsonSchema(schema, mode)
+    return marks === undefined ? check : discreetCheck(check, marks)
+  })
+}
+
+/** The rest of a message in which ArkType and Valibot quote a value. */
+const quoted = / \(was .*\)| but received .*/s
+
+/** A check of a schema with marks: the running work remembers the marked values, and messages about mistakes do not repeat them. */
+function discreetCheck(check: Check, marks: Marks): Check {
+  return (given) => {
+    const values = marks.valuesIn(given)
+    rememberMarked(values)
+    const settle = (verdict: Verdict): Verdict => {
+      if (verdict.ok) {
+        // A validator may have changed them.
+        if (verdict.value !== given) rememberMarked(marks.valuesIn(verdict.value))
+        return verdict
+      }
+      const discreet = (text: string) => withoutValues(text.replace(quoted, ''), values)
+      const issues = verdict.issues.map((one) => ({ ...one, message: discreet(one.message) }))
+      // The validator's own errors may have the value in any member.
+      return { ok: false, issues, cause: issues }
+    }
+    const verdict = check(given)
+    return verdict instanceof Promise ? verdict.then(settle) : settle(verdict)
+  }
 }
 
 /** The same; throws the result of `unusable` for a schema that cannot be compiled. */

@@ -14,7 +14,8 @@ export function secretsOf(params: Params, isHidden: (name: string) => boolean = 
   const hidden: string[] = []
   for (const name in params) {
     const value = params[name]
-    if (value !== undefined && value !== '' && isHidden(name)) hidden.push(value)
+    // A schema may have made a number of it.
+    if (value !== undefined && value !== '' && isHidden(name)) hidden.push(String(value))
   }
   return hidden
 }

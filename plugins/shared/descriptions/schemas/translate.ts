@@ -5,6 +5,7 @@ import {
   jsonTypes,
   listKeywords,
 } from '../../schema/keywords.ts'
+import { describeMarks, isIssued } from '../../schema/marks.ts'
 import { nameOfAddress } from '../../schema/names.ts'
 import { defined, isObject, type Json, mapMembers, put, toPlain } from '../../values/json.ts'
 import { madeIn } from '../../values/memoize.ts'
@@ -126,6 +127,7 @@ export type Note = (why: string) => void
 export class Translation {
   readonly #flat: unknown
   readonly #parts: Map<unknown, Part>
+  readonly #shown: (node: Json) => Json
   readonly #note: Note
   readonly #root: Part
   readonly #name: string
@@ -134,6 +136,8 @@ export class Translation {
 
   constructor(root: unknown, part: Part, note: Note) {
     this.#flat = isObject(root) ? flattened(root).schema : root
+    const isWritten = part.direction === undefined ? !isIssued(root as object) : part.direction === 'input'
+    this.#shown = describeMarks(this.#flat, isWritten)
     this.#parts = new Map([[this.#flat, part]])
     this.#note = note
     this.#root = part
@@ -200,7 +204,9 @@ export class Translation {
   }
 
   #members(node: Json, inside: ReadonlySet<unknown>): Json {
-    const members = mapMembers(defined(modernised(node)), (value, keyword) => this.#keyword(keyword, value, inside))
+    const members = mapMembers(defined(modernised(this.#shown(node))), (value, keyword) =>
+      this.#keyword(keyword, value, inside),
+    )
     return this.#typed(node, members)
   }
 

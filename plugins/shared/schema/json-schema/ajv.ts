@@ -66,7 +66,7 @@ function regexTest(validate: Test): Test {
 const require = createRequire(import.meta.url)
 
 /** Keywords of OpenAPI and API descriptions, which validate nothing. Any other is an error: a misspelt one would accept anything. */
-const annotations = ['example', 'externalDocs', 'xml', 'discriminator']
+const annotations = ['example', 'externalDocs', 'xml', 'discriminator', 'sensitive', 'secret']
 
 const changing: Options = { removeAdditional: true, useDefaults: true }
 const optionsOf: Record<Mode, Options> = {
