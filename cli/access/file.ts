@@ -7,14 +7,43 @@ import { everyRequest, type WayIn } from './ways.ts'
 /** A line of the file. */
 export type FiledWay = Pick<WayIn, 'way' | 'facts'>
 
-const head = `# Who can reach what: each way in with what must hold before it. "${programName} access --write" writes this file, and "--check" compares it.`
+/** What a file lists, and the words for it. */
+export interface FileKind {
+  /** The flag with which the command writes it. */
+  readonly flag: string
+  /** The names that it has by default. */
+  readonly names: readonly [text: string, json: string]
+  readonly head: string
+  /** What its rows are, what a change for the worse does, in a word and in a sentence, and what holds without one. */
+  readonly rows: string
+  readonly worse: readonly [word: string, sentence: string]
+  readonly holds: string
+}
+
+export const ofWays: FileKind = {
+  flag: '',
+  names: ['access.txt', 'access.json'],
+  head: 'Who can reach what: each way in with what must hold before it.',
+  rows: 'ways in',
+  worse: ['wider', 'let more people in than'],
+  holds: 'nothing that can be seen lets more people in',
+}
+export const ofData: FileKind = {
+  flag: ' --data',
+  names: ['access-data.txt', 'access-data.json'],
+  head: 'Where personal data and credentials flow: each member that a schema marks.',
+  rows: 'marked members',
+  worse: ['exposed', 'expose more data than'],
+  holds: 'no member has lost its mark',
+}
 
 /** The command that writes this file. */
-export const writing = (name: string): string =>
-  `${programName} access --write${/^access\.(?:txt|json)$/.test(name) ? '' : ` ${name}`}`
+export const writing = (name: string, { flag, names }: FileKind): string =>
+  `${programName} access${flag} --write${names.includes(name) ? '' : ` ${name}`}`
 
-/** The file for these ways in: text, or JSON if it is named so. */
-export function fileOf(ways: readonly WayIn[], name: string): string {
+/** The file for these rows: text, or JSON if it is named so. */
+export function fileOf(ways: readonly WayIn[], name: string, { flag, head: title }: FileKind = ofWays): string {
+  const head = `# ${title} "${programName} access${flag} --write" writes this file, and "--check" compares it.`
   const lines = ways.map(({ way, facts }) => `${way} | ${facts.join('; ') || 'open'}`)
   if (!name.endsWith('.json')) return `${[head, ...lines].join('\n')}\n`
   // One line for each here as well, so that a diff of the file can be reviewed.
@@ -23,26 +52,24 @@ export function fileOf(ways: readonly WayIn[], name: string): string {
 }
 
 /** The ways in of a file. @throws CommandFailure for one that has another form. */
-export function readFile(text: string, name: string): FiledWay[] {
-  const ways = waysIn(text, name)
+export function readFile(text: string, name: string, kind: FileKind = ofWays): FiledWay[] {
+  const mistakeIn = (what: string) => new CommandFailure(`${name}: ${what}. Write it again: ${writing(name, kind)}`)
+  const ways = waysIn(text, name, mistakeIn)
   const twice = ways.find(({ way }, at) => ways.findIndex((one) => one.way === way) < at)
   // A merge may keep both lines: the one that says less would decide.
-  if (twice !== undefined) throw mistakeIn(name, `${twice.way} is there twice`)
+  if (twice !== undefined) throw mistakeIn(`${twice.way} is there twice`)
   return ways
 }
 
-const mistakeIn = (name: string, what: string) =>
-  new CommandFailure(`${name}: ${what}. Write it again: ${writing(name)}`)
-
-function waysIn(text: string, name: string): FiledWay[] {
+function waysIn(text: string, name: string, mistakeIn: (what: string) => Error): FiledWay[] {
   if (name.endsWith('.json')) {
     const rows: unknown = orFail(
       () => JSON.parse(text),
-      () => mistakeIn(name, 'it is not JSON'),
+      () => mistakeIn('it is not JSON'),
     )
     const isWay = (one: Partial<FiledWay> | null) =>
       typeof one?.way === 'string' && Array.isArray(one.facts) && one.facts.every((fact) => typeof fact === 'string')
-    if (!Array.isArray(rows) || !rows.every(isWay)) throw mistakeIn(name, 'it is not a list of { way, facts }')
+    if (!Array.isArray(rows) || !rows.every(isWay)) throw mistakeIn('it is not a list of { way, facts }')
     return rows as FiledWay[]
   }
   return text.split(/\r?\n/).flatMap((line, at) => {
@@ -50,7 +77,7 @@ function waysIn(text: string, name: string): FiledWay[] {
     // The last bar: a path may have one.
     const [, way, facts] = /^(.+) \| (.+)$/.exec(line) ?? []
     if (way === undefined || facts === undefined)
-      throw mistakeIn(name, `line ${at + 1} does not have the form "GET /path | …"`)
+      throw mistakeIn(`line ${at + 1} does not have the form "GET /path | …"`)
     return [{ way, facts: facts === 'open' ? [] : facts.split('; ') }]
   })
 }

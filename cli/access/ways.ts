@@ -259,7 +259,7 @@ function numbered(text: string, taken: ReadonlyMap<string, unknown>): string {
 }
 
 /** Where something is declared; what a plugin of the framework adds is declared where that plugin is registered. */
-function placeOf(site: unknown, entry: PluginEntry | undefined, plugins: readonly PluginEntry[]): string {
+export function placeOf(site: unknown, entry: PluginEntry | undefined, plugins: readonly PluginEntry[]): string {
   const text = String(site ?? '')
   if (text.startsWith('/')) return relative(process.cwd(), text)
   if (entry === undefined) return ''

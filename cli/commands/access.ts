@@ -1,6 +1,17 @@
 import { existsSync } from 'node:fs'
+import { dataChanges, dataOf } from '../access/data.ts'
 import { isGuard, readFact } from '../access/facts.ts'
-import { differencesOf, fileOf, readFile, writing } from '../access/file.ts'
+import {
+  type Difference,
+  differencesOf,
+  type FiledWay,
+  type FileKind,
+  fileOf,
+  ofData,
+  ofWays,
+  readFile,
+  writing,
+} from '../access/file.ts'
 import { lookOnly } from '../access/look.ts'
 import { type WayIn, waysOf } from '../access/ways.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
@@ -15,11 +26,13 @@ const isOld = 3
 
 export const access = ownCommand({
   details: `Imports the module that exports the server and runs only the setups of plugins that add routes: no service is opened, and nothing
-listens. With --check, the exit code is 1 if something can be reached by more people than the file says, and ${isOld} if the file is only old.`,
+listens. With --check, the exit code is 1 if something can be reached by more people than the file says, and ${isOld} if the file is only old.
+With --data it is 1 if a member has lost its mark, or a secret is sent that the file does not name.`,
   arguments: [
     {
       name: 'file',
-      description: 'The file to compare or write (default access.txt, or access.json if only that exists)',
+      description:
+        'The file to compare or write (default access.txt, or access.json if only that exists; with --data access-data.txt or .json)',
     },
   ],
   flags: {
@@ -27,6 +40,7 @@ listens. With --check, the exit code is 1 if something can be reached by more pe
     check: onOff('Compares the application with the file, and writes nothing'),
     write: onOff('Writes the file'),
     out: text('file', 'Writes this file', { short: 'o' }),
+    data: onOff('Lists where the members flow that schemas mark as sensitive or secret, in place of the ways in'),
     json: onOff('As JSON, with the place where each is declared'),
   },
   async run({ arguments: given, flags, print, note, boot }) {
@@ -37,56 +51,66 @@ listens. With --check, the exit code is 1 if something can be reached by more pe
       throw wrongUsage(`access ${given.file}: --out ${flags.out} names another file: pass one of them`)
     const named = flags.out ?? given.file
     if (named && !flags.check && !isWriting) throw wrongUsage(`access ${named}: pass --check or --write as well`)
-    const both = ['access.json', 'access.txt'].filter((one) => existsSync(one))
+    const kind = flags.data ? ofData : ofWays
+    const both = kind.names.filter((one) => existsSync(one))
     // The reviewers of one would not see what the other allows.
     if (!named && both.length === 2 && (flags.check || isWriting))
-      throw new CommandFailure('access.json and access.txt both exist: name one of them, or remove it')
-    const file = named ? typedPath(named) : (both[0] ?? 'access.txt')
+      throw new CommandFailure(`${kind.names[1]} and ${kind.names[0]} both exist: name one of them, or remove it`)
+    const file = named ? typedPath(named) : (both[0] ?? kind.names[0])
     const { server, entry } = await applicationOf(flags, { mayListen: false })
     const unseen = server.hasBegun ? new Map<string, string>() : lookOnly(server)
     await boot(server)
-    const ways = waysOf(server, unseen)
+    const data = flags.data ? dataOf(server, note) : undefined
+    const ways = data?.rows ?? waysOf(server, unseen)
+    const summary = data === undefined ? summaryOf(ways) : `${ways.length} marked members`
+    if (data !== undefined) for (const [name, why] of unseen) note(`routes of the plugin ${name} are not seen: ${why}`)
     for (const { way, why } of ways)
       if (why !== undefined) note(`${way} is not seen: ${why}. Its definition can say what it adds: access`)
-    if (flags.check) return check(file, ways, print, note)
+    if (flags.check) {
+      const changes = (filed: readonly FiledWay[]) =>
+        data === undefined ? differencesOf(filed, ways) : dataChanges(filed, data)
+      return check(file, kind, { rows: ways.length, changes }, print, note)
+    }
     if (isWriting) {
-      replaceFile(file, fileOf(ways, file))
-      note(`${file}: ${summaryOf(ways)}`)
+      replaceFile(file, fileOf(ways, file, kind))
+      note(`${file}: ${summary}`)
     } else if (flags.json) print(JSON.stringify(ways, undefined, 2))
     else {
-      printTable(
-        [['Way in', 'Credential', 'Policies and conditions', 'Not visible', 'By, at'], ...ways.map(rowOf)],
-        print,
-      )
-      note(`${entry}: ${summaryOf(ways)}`)
+      const table =
+        data === undefined
+          ? [['Way in', 'Credential', 'Policies and conditions', 'Not visible', 'By, at'], ...ways.map(rowOf)]
+          : [['Member', 'Mark', 'By, at'], ...ways.map((one) => [one.way, one.facts.join(', '), whereOf(one)])]
+      printTable(table, print)
+      note(`${entry}: ${summary}`)
     }
     return 0
   },
 })
 
+/** Compares the rows with the file, and says what has changed. */
 function check(
   file: string,
-  ways: readonly WayIn[],
+  kind: FileKind,
+  { rows, changes }: { readonly rows: number; readonly changes: (filed: readonly FiledWay[]) => readonly Difference[] },
   print: (line: string) => void,
   note: (line: string) => void,
 ): number {
   const before = textOf(file)
-  const again = `run ${writing(file)}`
+  const again = `run ${writing(file, kind)}`
   if (before === undefined)
     throw new CommandFailure(`${file} is missing, so nothing is decided yet: ${again}, review it and commit it`)
-  const all = differencesOf(readFile(before, file), ways)
+  const all = changes(readFile(before, file, kind))
   const wider = all.filter(({ isWider }) => isWider)
   const shown = [...wider, ...all.filter(({ isWider }) => !isWider)]
+  const [word, sentence] = kind.worse
   printTable(
-    shown.map(({ way, from, to, at, isWider }) => [isWider ? 'wider' : 'changed', way, `${from} → ${to}`, at]),
+    shown.map(({ way, from, to, at, isWider }) => [isWider ? word : 'changed', way, `${from} → ${to}`, at]),
     print,
   )
   if (wider.length > 0)
-    note(
-      `${wider.length} changes let more people in than ${file} says. If that is intended, ${again} and have the file reviewed`,
-    )
-  else if (all.length > 0) note(`nothing that can be seen lets more people in, but ${file} is old: ${again}`)
-  else note(`${ways.length} ways in, as in ${file}`)
+    note(`${wider.length} changes ${sentence} ${file} says. If that is intended, ${again} and have the file reviewed`)
+  else if (all.length > 0) note(`${kind.holds}, but ${file} is old: ${again}`)
+  else note(`${rows} ${kind.rows}, as in ${file}`)
   return wider.length > 0 ? 1 : all.length > 0 ? isOld : 0
 }
 
@@ -106,9 +130,12 @@ function rowOf({ way, facts, by, at }: WayIn): string[] {
     texts(isCredential) || '-',
     texts((one) => !isCredential(one) && !isHidden(one.text)) || '-',
     texts((one) => isHidden(one.text)) || '-',
-    [by === 'application' ? '' : by, at].filter(Boolean).join(', '),
+    whereOf({ by, at }),
   ]
 }
+
+const whereOf = ({ by, at }: Pick<WayIn, 'by' | 'at'>) =>
+  [by === 'application' ? '' : by, at].filter(Boolean).join(', ')
 
 function summaryOf(ways: readonly WayIn[]): string {
   const guarded = ways.filter(({ facts }) => facts.map(readFact).some(isGuard)).length

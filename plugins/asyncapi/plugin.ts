@@ -5,6 +5,8 @@ import { publicPageCheck, warnOfPublicPage } from '../shared/doctor/public-page.
 import { asyncapiOptions, unguarded } from './options.ts'
 import type { AsyncApiDocument, MessageDescription } from './types.ts'
 
+export { contributionsOf, exchangesOf } from './document/contributions.ts'
+
 const { AsyncApiBeforeBootError } = defineErrors({
   AsyncApiBeforeBootError: () =>
     'the messages of a server are unknown before boot. Call await server.ready() first, or use describeMessages(server) of framework/plugins/asyncapi',

@@ -4,8 +4,7 @@ import { RouteValue } from '../shared/http/route-value.ts'
 import { logFields } from '../shared/logging/log-fields.ts'
 import { isFallback } from '../shared/logging/logger.ts'
 import { option } from '../shared/options/index.ts'
-import { isMarkedName } from '../shared/values/marked.ts'
-import { redactPath, secretsOf } from '../shared/values/redact.ts'
+import { pathWithoutMarked } from '../shared/values/marked.ts'
 import { createLogger } from './logger.ts'
 import { logOptions } from './options.ts'
 
@@ -59,7 +58,7 @@ export const log = definePlugin({
     const target = logger
     ctx.onResponse(function logResponse(req, res, ms) {
       const { method, route } = req
-      const path = redactPath(req.path, secretsOf(req.params, isMarkedName))
+      const path = pathWithoutMarked(req.path, req.params)
       if (quiet.of(req) === true || isOwnRequest(req)) return
       const status = res.statusCode
       const took = Math.round(ms * 1000) / 1000

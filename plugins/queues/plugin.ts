@@ -14,6 +14,8 @@ import { compileSchema } from './schema.ts'
 import { QueueService, subscribers } from './service.ts'
 import { work } from './work.ts'
 
+export { allQueues } from './registry.ts'
+
 /** The protocols of engines in AsyncAPI; the others have the same name there. */
 const protocols: Readonly<Record<string, string>> = { bullmq: 'redis', sqs: 'sqs' }
 

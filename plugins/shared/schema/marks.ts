@@ -152,7 +152,7 @@ export function describeMarks(root: unknown, isWritten: boolean): (node: Node) =
 }
 
 /** How often one schema is followed: types that refer to each other have more paths than can be listed. */
-const mostUses = 50
+const mostUses = 20
 
 /** Finds the marked members of a schema, and their names. @throws TypeError for a mark that is not a boolean. */
 function collect(root: Node, members: Map<string, Mark>, names: Set<string>): void {
@@ -164,11 +164,10 @@ function collect(root: Node, members: Map<string, Mark>, names: Set<string>): vo
     if (mark !== undefined && !under) members.set(path, mark)
     const isMarked = under || mark !== undefined
     if (isMarked && name !== '') names.add(name)
-    if (nodes.every((node) => around.includes(node))) return
     const [first] = nodes
     const count = (uses.get(first!) ?? 0) + 1
     uses.set(first!, count)
-    if (count > mostUses) return
+    if (count > mostUses || nodes.every((node) => around.includes(node))) return
     const parts = new Map<string, unknown[]>()
     for (const node of nodes)
       for (const [step, one] of partsOf(node)) parts.set(step, [...(parts.get(step) ?? []), one])

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
 import { isObject, mapMembers } from './json.ts'
-import { isSecret, redacted } from './redact.ts'
+import { isSecret, type Params, redacted, redactPath, secretsOf } from './redact.ts'
 import { safely } from './safely.ts'
 
 /**
@@ -40,6 +40,10 @@ export const isMarkedName = (name: string): boolean => names.size > 0 && names.h
 
 /** Whether values with this name are hidden: it is that of a secret, or of a marked member. */
 export const isHiddenName = (name: string): boolean => isSecret(name) || isMarkedName(name)
+
+/** A path without the parameters that a schema marks. */
+export const pathWithoutMarked = (path: string, params: Params): string =>
+  names.size === 0 ? path : redactPath(path, secretsOf(params, isMarkedName))
 
 /** Shorter values would be found in every word. */
 const shortest = 4

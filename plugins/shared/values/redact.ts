@@ -7,7 +7,7 @@ const ending =
   /(?:passw(?:or)?d(?:[-_]?(?:confirm(?:ation|ed)?|repeat(?:ed)?|again|2))?|secret|token|(?:api|private)[-_ ]?key|passphrase|authorization|cookie)$/
 export const redacted = '[redacted]'
 
-type Params = { readonly [name: string]: string | undefined }
+export type Params = { readonly [name: string]: string | undefined }
 
 /** The values of parameters whose name is that of a secret, as in `/reset/:token`. */
 export function secretsOf(params: Params, isHidden: (name: string) => boolean = isSecret): readonly string[] {

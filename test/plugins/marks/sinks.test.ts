@@ -43,7 +43,10 @@ const libraries: { readonly [name: string]: object } = {
     pin: Type.Optional(Type.String({ secret: true })),
   }),
   zod: z.object({
-    mail: z.string().min(5).meta({ sensitive: true, examples: [canary] }),
+    mail: z
+      .string()
+      .min(5)
+      .meta({ sensitive: true, examples: [canary] }),
     age: z.int().optional(),
     nick: z.object({ short: z.string() }).meta({ sensitive: true }).optional(),
     friends: z.array(z.string().meta({ sensitive: true })).optional(),
@@ -62,7 +65,9 @@ const libraries: { readonly [name: string]: object } = {
     mail: type('string >= 5').configure({ sensitive: true } as object),
     'age?': 'number.integer',
     'nick?': type({ short: 'string' }).configure({ sensitive: true } as object),
-    'friends?': type('string').configure({ sensitive: true } as object).array(),
+    'friends?': type('string')
+      .configure({ sensitive: true } as object)
+      .array(),
     'pin?': type('string').configure({ secret: true } as object),
   }),
 }
@@ -81,7 +86,10 @@ const forms = (value: string) => [
 
 function expectNoCanary(what: string, text: string) {
   for (const one of [canary, secretCanary].flatMap(forms))
-    expect(text.includes(one), `${what} has ${one}: ${text.slice(Math.max(0, text.indexOf(one) - 300), text.indexOf(one) + 300)}`).toBe(false)
+    expect(
+      text.includes(one),
+      `${what} has ${one}: ${text.slice(Math.max(0, text.indexOf(one) - 300), text.indexOf(one) + 300)}`,
+    ).toBe(false)
 }
 
 test.each(Object.keys(libraries))('what a schema of %s marks appears in no sink', async (library) => {
@@ -119,7 +127,10 @@ test.each(Object.keys(libraries))('what a schema of %s marks appears in no sink'
   await server.listen()
   const inspector = await lookAt(server)
   const send = (url: string, body: unknown, headers = {}) =>
-    server.inject.post(url, { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) } as never)
+    server.inject.post(url, {
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    } as never)
   const page = { accept: 'text/html' }
   const address = `/known/${encodeURIComponent(canary)}?mail=${encodeURIComponent(canary)}`
   const answers = [
@@ -140,7 +151,9 @@ test.each(Object.keys(libraries))('what a schema of %s marks appears in no sink'
   for (const [at, answer] of answers.entries()) expectNoCanary(`answer ${at}`, answer.text())
   expect(lines.length).toBeGreaterThan(8)
   expectNoCanary('log', lines.join(''))
-  const told = JSON.stringify(spans.all.map(({ name, attributes, events, status }) => ({ name, attributes, events, status })))
+  const told = JSON.stringify(
+    spans.all.map(({ name, attributes, events, status }) => ({ name, attributes, events, status })),
+  )
   expect(told).toContain(`"code":${SpanStatusCode.ERROR}`)
   expectNoCanary('spans', told)
   const messages = await operator.list()

@@ -1,0 +1,70 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { framework } from '../support/cli/fresh.ts'
+import { makeProject, type Project } from '../support/cli.ts'
+
+let project: Project | undefined
+afterAll(() => project?.remove())
+
+/** The command in a project with this server, and the content of the file that it writes. */
+async function access(server: string, args: readonly string[], files: Readonly<Record<string, string>> = {}) {
+  project ??= makeProject()
+  project.write({ 'src/server.ts': server, ...files })
+  return framework(project.folder, ['access', '--data', ...args], { NODE_ENV: undefined })
+}
+
+const application = (mail: string, routes = '') => `import { queue, router, Server } from 'framework'
+const Address = { $id: 'Address', type: 'object', properties: { street: { type: 'string', sensitive: true } } } as const
+const Person = { type: 'object', properties: { mail: ${mail}, home: Address, work: Address, tags: { type: 'array', items: { type: 'string', sensitive: true } } } } as const
+const Token = { type: 'object', properties: { token: { type: 'string', secret: true } } } as const
+export const server = new Server({ plugins: { websocket: true } })
+router.post('/people', { body: Person, responses: { 201: Person } }, () => 1)
+router.get('/plain', { query: { type: 'object', properties: { page: { type: 'integer' } } } }, () => 1)
+router.ws('/live', { incoming: { hello: Person } }, { message() {} })
+queue('mails', { schema: Person })
+${routes}
+`
+const marked = "{ type: 'string', sensitive: true }"
+const plain = "{ type: 'string' }"
+
+describe('access --data', () => {
+  test('lists each marked member of each way in, with its place', async () => {
+    const { code, stdout, stderr } = await access(application(marked), ['--json'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const rows = JSON.parse(stdout) as { way: string; facts: string[]; at: string }[]
+    const members = ['home.street', 'mail', 'tags[]', 'work.street']
+    expect(rows.map(({ way }) => way).sort()).toEqual(
+      ['POST /people body', 'POST /people response 201', 'queue mails message', 'ws /live receive hello']
+        .flatMap((place) => members.map((member) => `${place} ${member}`))
+        .sort(),
+    )
+    expect(rows[0]).toMatchObject({ facts: ['sensitive'], at: expect.stringMatching(/^src\/server\.ts:\d+:8$/) })
+    const table = await access(application(marked), [])
+    expect(table.stdout).toMatch(/^Member +Mark +By, at\n/)
+    expect(table.stdout).toMatch(/POST \/people body mail +sensitive +src\/server\.ts:6:8/)
+  })
+
+  test('--check fails for a member that has lost its mark and for a secret in a new response, and says when the file is old', async () => {
+    const written = await access(application(marked), ['--write'])
+    expect({ code: written.code, stderr: written.stderr }).toEqual({
+      code: 0,
+      stderr: 'access-data.txt: 16 marked members\n',
+    })
+    expect((await access(application(marked), ['--check'])).code).toBe(0)
+    const lost = await access(application(plain), ['--check'])
+    expect(lost.code).toBe(1)
+    expect(lost.stdout).toMatch(/exposed +POST \/people body mail +sensitive → no mark/)
+    const issuing = "router.post('/login', { responses: { 200: Token }, issues: ['token'] }, () => ({ token: 'x' }))"
+    const sent = await access(application(marked, issuing), ['--check'])
+    expect(sent.code).toBe(1)
+    expect(sent.stdout).toMatch(/exposed +POST \/login response 200 token +no mark → secret/)
+    const taken = await access(application(marked, "router.post('/login', { body: Token }, () => 1)"), ['--check'])
+    expect(taken.code).toBe(3)
+    expect(taken.stdout).toMatch(/changed +POST \/login body token/)
+  })
+
+  test('a mark that is not a boolean is an error that names the member', async () => {
+    const { code, stderr } = await access(application("{ type: 'string', sensitive: 'yes' }"), [])
+    expect(code).toBe(1)
+    expect(stderr).toContain(`"sensitive" of its member "mail" is "yes". Set it to true, or leave it out`)
+  })
+})
