@@ -86,6 +86,7 @@ export const sidebar: readonly Section[] = [
       ['docs/guides/deployment.md', 'Deployment, graceful shutdown'],
       'docs/guides/observability.md',
       ['docs/guides/security.md', 'Security'],
+      ['docs/guides/personal-data.md', 'Personal data, redaction'],
       ['docs/guides/access.md', 'Review who can reach what'],
       ...pages('guides', 'performance', 'writing-adapters'),
       ['docs/guides/faq.md', 'Questions'],

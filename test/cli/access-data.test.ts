@@ -20,7 +20,7 @@ export const server = new Server({ plugins: { websocket: true } })
 router.post('/people', { body: Person, responses: { 201: Person } }, () => 1)
 router.get('/plain', { query: { type: 'object', properties: { page: { type: 'integer' } } } }, () => 1)
 router.ws('/live', { incoming: { hello: Person } }, { message() {} })
-queue('mails', { schema: Person })
+queue('welcome', { schema: Person })
 ${routes}
 `
 const marked = "{ type: 'string', sensitive: true }"
@@ -33,7 +33,7 @@ describe('access --data', () => {
     const rows = JSON.parse(stdout) as { way: string; facts: string[]; at: string }[]
     const members = ['home.street', 'mail', 'tags[]', 'work.street']
     expect(rows.map(({ way }) => way).sort()).toEqual(
-      ['POST /people body', 'POST /people response 201', 'queue mails message', 'ws /live receive hello']
+      ['POST /people body', 'POST /people response 201', 'queue welcome message', 'ws /live receive hello']
         .flatMap((place) => members.map((member) => `${place} ${member}`))
         .sort(),
     )
