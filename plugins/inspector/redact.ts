@@ -21,15 +21,10 @@ const ofBody: Bounds = { depth: 100, members: 20_000 }
 /** Makes recorded data safe to show, with the rules of the log and the names that the application adds. */
 export class Redactor {
   readonly #names: ReadonlySet<string>
-  readonly #paths: readonly (readonly string[])[]
-  /** The names at the ends of the paths: text has no paths. */
-  readonly #ends: ReadonlySet<string>
 
-  /** `paths` have the form of the log's option `redact`: `user.email`, for example. */
+  /** `paths` have the form of the log's option `redact`: of `user.email`, the name `email` counts. */
   constructor(names: readonly string[], paths: readonly string[]) {
-    this.#names = new Set(names.map((name) => name.toLowerCase()))
-    this.#paths = paths.map(stepsOf)
-    this.#ends = new Set(this.#paths.map((path) => (path.findLast((step) => step !== '*') ?? '').toLowerCase()))
+    this.#names = new Set([...names, ...paths.map(nameIn)].map((name) => name.toLowerCase()))
   }
 
   /** Whether the application has data under this name that is not shown. */
@@ -41,10 +36,8 @@ export class Redactor {
     return isSecret(name) || isSecret(plain) || this.#names.has(plain.toLowerCase())
   }
 
-  readonly #isEnd = (name: string): boolean => this.#ends.has(name.toLowerCase())
-
   #redacted(text: string, isHidden = this.#isKnown): string {
-    return redactText(hideInText(text), (name) => isHidden(name) || this.#isEnd(name))
+    return redactText(hideInText(text), isHidden)
   }
 
   headers(headers: { readonly [name: string]: unknown }): Record<string, unknown> {
@@ -90,10 +83,7 @@ export class Redactor {
    * the members of the object itself, they are not compared with those that schemas mark.
    */
   value(value: unknown, bounds: Bounds = ofData, isOwn = false): unknown {
-    return safely(
-      () => this.#byPath(this.#copied(value, bounds.depth, { left: bounds.members }, isOwn), this.#paths),
-      '[cannot be read]',
-    )
+    return safely(() => this.#copied(value, bounds.depth, { left: bounds.members }, isOwn), '[cannot be read]')
   }
 
   /** The same for an object of the framework. */
@@ -134,20 +124,6 @@ export class Redactor {
     return Object.fromEntries(entries)
   }
 
-  #byPath(value: unknown, paths: readonly (readonly string[])[]): unknown {
-    if (paths.length === 0 || typeof value !== 'object' || value === null) return value
-    const step = (name: string, one: unknown): unknown => {
-      const here = paths.filter(([first]) => first === name || first === '*')
-      if (here.some(({ length }) => length === 1)) return redacted
-      return this.#byPath(
-        one,
-        here.map((path) => path.slice(1)),
-      )
-    }
-    if (Array.isArray(value)) return value.map((one, i) => step(String(i), one))
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, step(name, one)]))
-  }
-
   /** Returns the text of a body with this media type and these marks of its schemas; `undefined` if it is not text. */
   body(bytes: Uint8Array, type: string | undefined, marks: readonly Marks[] = []): string | undefined {
     const kind = mediaTypeOf(type)
@@ -186,12 +162,11 @@ function lastName(name: string): string {
   return plain.split('[').pop() ?? plain
 }
 
-/** Splits a path in pino's syntax into its steps: `users[*].email`, `["x-key"].id`. */
-const stepsOf = (path: string): readonly string[] =>
-  Array.from(
-    path.matchAll(/\[(?:(["'`])(.*?)\1|([^\]]*))\]|[^.[\]]+/g),
-    ([all, , quoted, plain]) => quoted ?? plain ?? all,
-  )
+/** The last name in a path in pino's syntax: `users[*].email`, `["x-key"].id`. */
+function nameIn(path: string): string {
+  const steps = path.matchAll(/\[(?:(["'`])(.*?)\1|([^\]]*))\]|[^.[\]]+/g)
+  return Array.from(steps, ([all, , quoted, plain]) => quoted ?? plain ?? all).findLast((step) => step !== '*') ?? ''
+}
 
 /** Returns data without these values anywhere in its strings: the log line about a failure, for example, contains the path. */
 export function without<Data>(data: Data, values: readonly string[]): Data {
