@@ -111,8 +111,18 @@ function* partsOf(node: Node): Iterable<readonly [step: string, schema: unknown]
     if (keyword !== 'properties' && !inPlaceKeywords.has(keyword)) yield [ofItems.has(keyword) ? '[]' : '.*', one]
 }
 
+const alone = new WeakMap<Node, Node[]>()
+
 /** All schemas for one value: those in its combinations, whichever applies, and those that it refers to. */
 function forValue(start: readonly unknown[], root: Node): Node[] {
+  const [first, second] = start.filter(isObject)
+  // Mostly there is one, for each of many values.
+  return first !== undefined && second === undefined
+    ? madeIn(alone, first, () => expanded([first], root))
+    : expanded(start, root)
+}
+
+function expanded(start: readonly unknown[], root: Node): Node[] {
   const all = new Set(start.filter(isObject))
   for (const node of all) {
     for (const [keyword, one] of schemasWithin(node)) if (inPlaceKeywords.has(keyword) && isObject(one)) all.add(one)

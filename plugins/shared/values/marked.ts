@@ -10,10 +10,18 @@ import { safely } from './safely.ts'
  */
 const names = new Set<string>()
 
-/** The marked values that some work has received, and those of the work around it. */
+/** Whether a schema of this process has a mark at all. */
+let isAny = false
+/** Whether a marked name looks different in JSON. */
+let isAnyOdd = false
+/** The last characters of a name that are compared. */
+const longest = 128
+
+/** The marked values that some work has received, and the texts to look for, made when something is written. */
 interface Seen {
   readonly around: Seen | undefined
-  readonly values: Set<string>
+  readonly values: Set<unknown>
+  texts: readonly string[] | undefined
 }
 
 const seen = new AsyncLocalStorage<Seen>()
@@ -24,19 +32,19 @@ const works = ['request', 'queue.attempt', 'mqtt.message', 'websocket.message']
 /** A column `first_name` has what the member `firstName` has. */
 const plain = (name: string) => name.replace(/[-_]/g, '').toLowerCase()
 
-/** Adds names of marked members; with the first, work begins to remember its marked values. */
+/** Adds names of marked members; from the first mark on, work remembers its marked values. */
 export function markNames(added: Iterable<string>): void {
-  if (names.size === 0)
-    for (const work of works)
-      channel(`tracing:framework:${work}:start`).bindStore(seen, () => ({
-        around: seen.getStore(),
-        values: new Set<string>(),
-      }))
-  for (const name of added) names.add(plain(name))
+  const begin = () => ({ around: seen.getStore(), values: new Set(), texts: undefined })
+  if (!isAny) for (const work of works) channel(`tracing:framework:${work}:start`).bindStore(seen, begin)
+  isAny = true
+  for (const name of added) {
+    names.add(plain(name.slice(-longest)))
+    isAnyOdd ||= name.length > longest || JSON.stringify(name).includes('\\')
+  }
 }
 
 /** Whether a schema marks a member with this name. */
-export const isMarkedName = (name: string): boolean => names.size > 0 && names.has(plain(name.slice(-128)))
+export const isMarkedName = (name: string): boolean => names.size > 0 && names.has(plain(name.slice(-longest)))
 
 /** Whether values with this name are hidden: it is that of a secret, or of a marked member. */
 export const isHiddenName = (name: string): boolean => isSecret(name) || isMarkedName(name)
@@ -52,32 +60,33 @@ const most = 1_000
 
 /** Remembers marked values, which the text about the running work must not repeat. */
 export function rememberMarked(values: readonly unknown[]): void {
-  const known = seen.getStore()?.values
-  if (known === undefined) return
-  for (const value of values) {
-    if (known.size >= most) return
-    for (const text of textsOf(value)) if (text.length >= shortest) known.add(text)
-  }
+  const one = seen.getStore()
+  if (one === undefined) return
+  for (const value of values) if (one.values.size < most) one.values.add(value)
+  one.texts = undefined
 }
 
-/** A value as it may be written: in JSON, in an address, in lower case. */
-const textsOf = (value: unknown): string[] => {
-  const text = String(value)
-  return [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text.toWellFormed()), text.toLowerCase()]
+/** Values as they may be written, the longest first: in JSON, in an address, in lower case. */
+function textsOf(values: Iterable<unknown>): readonly string[] {
+  const all = [...values].map(String).flatMap((text) => {
+    const inAddress = encodeURIComponent(text.toWellFormed())
+    return [text, JSON.stringify(text).slice(1, -1), inAddress, text.toLowerCase()]
+  })
+  return [...new Set(all)].sort((a, b) => b.length - a.length)
 }
 
-function* remembered(): Iterable<string> {
-  for (let one = seen.getStore(); one !== undefined; one = one.around) yield* one.values
+/** The texts of the running work, and of the work around it. */
+function remembered(one = seen.getStore()): readonly string[] {
+  if (one === undefined) return []
+  one.texts ??= textsOf(one.values).filter(({ length }) => length >= shortest)
+  return one.around === undefined ? one.texts : [...one.texts, ...remembered(one.around)]
 }
 
 /** Text without these values, however short. */
-export const withoutValues = (text: string, values: Iterable<unknown>): string =>
-  withoutTexts(text, [...values].flatMap(textsOf))
+export const withoutValues = (text: string, values: Iterable<unknown>): string => withoutTexts(text, textsOf(values))
 
-const withoutTexts = (text: string, values: readonly string[]): string =>
-  [...values]
-    .sort((a, b) => b.length - a.length)
-    .reduce((all, one) => (one.length >= shortest ? all.replaceAll(one, redacted) : withoutWord(all, one)), text)
+const withoutTexts = (text: string, texts: readonly string[]): string =>
+  texts.reduce((all, one) => (one.length >= shortest ? all.replaceAll(one, redacted) : withoutWord(all, one)), text)
 
 /** A short value is hidden where it is a word. */
 const withoutWord = (text: string, word: string) => {
@@ -86,7 +95,7 @@ const withoutWord = (text: string, word: string) => {
 }
 
 /** Text without the marked values of the running work. */
-export const hideInText = (text: string): string => (names.size === 0 ? text : withoutTexts(text, [...remembered()]))
+export const hideInText = (text: string): string => (isAny ? withoutTexts(text, remembered()) : text)
 
 const none: ReadonlySet<string> = new Set()
 /** Members whose name is not the application's, but whose text may repeat a value. */
@@ -98,8 +107,8 @@ const ofEntry: ReadonlySet<string> = new Set(['msg', 'path'])
  * Of the object itself, the members in `own` stay: their names are those of the framework.
  */
 export function hideMarked(value: unknown, own: ReadonlySet<string> = none): unknown {
-  if (names.size === 0) return value
-  const values = [...remembered()]
+  if (!isAny) return value
+  const values = remembered()
   const inside = (one: unknown, kept = none): unknown => {
     if (typeof one === 'string') return withoutTexts(one, values)
     if (Array.isArray(one)) return one.map((item) => inside(item))
@@ -123,9 +132,21 @@ const ownFields: ReadonlySet<string> = new Set([
 /** The fields of a log entry without marked members and values. */
 export const hideFields = <Fields>(fields: Fields): Fields => hideMarked(fields, ownFields) as Fields
 
+/** The longest part of a text that is the same however often it has been written as JSON. */
+const coreOf = (text: string) =>
+  text.split(/["\\\p{Cc}]+|\\u[\da-f]{4}/u).reduce((longest, one) => (one.length > longest.length ? one : longest), '')
+
+/** Whether a line may have a marked name or value: reading and writing it again takes ten times as long as this. */
+function mayHaveMarked(line: string): boolean {
+  if (isAnyOdd || remembered().some((text) => line.includes(coreOf(text)))) return true
+  // Each character is read once: a client may have written most of the line.
+  for (const [, name] of line.matchAll(/"([^"\\]{1,128})":/g)) if (isMarkedName(name!)) return true
+  return false
+}
+
 /** A line of JSON from pino, without marked members and values. */
 export function hideInLine(line: string): string {
-  if (names.size === 0) return line
+  if (!isAny || !mayHaveMarked(line)) return line
   return safely(
     () => `${JSON.stringify(hideFields(JSON.parse(line)))}\n`,
     '{"level":40,"msg":"an entry could not be searched for marked members, and was left out"}\n',
