@@ -1,24 +1,6 @@
 import type { Span } from '@opentelemetry/api'
-import { followChannel, heldChannel, together } from '../shared/development/held-channel.ts'
+import { followFetch as followOutgoing, type Outgoing } from '../shared/development/outgoing.ts'
 import { addressOf, type Begun, methodOf, type Spans } from './spans.ts'
-
-/** The part of what undici's channels report about a request that is used here. */
-interface UndiciRequest {
-  readonly origin: string | URL
-  readonly path: string
-  readonly method: string
-  readonly headers: string | readonly string[]
-  /** The protocol that is requested instead of a response, by a websocket for example. */
-  readonly upgrade?: string | null
-  addHeader(name: string, value: string): unknown
-}
-
-type UndiciResponse = { readonly request: UndiciRequest; readonly response: { readonly statusCode: number } }
-
-const created = 'undici:request:create'
-
-/** Whether anything else follows the requests of `fetch`, which is the sign of an instrumentation. */
-export const isFetchFollowed = () => heldChannel(created).hasSubscribers
 
 function begunOf(spans: Spans, method: string, url: URL): Begun {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
@@ -41,45 +23,24 @@ function failed(span: Span, spans: Spans, error: unknown): void {
   spans.end(span)
 }
 
-const addHeader = { set: (to: UndiciRequest, name: string, value: string) => void to.addHeader(name, value) }
+const addHeader = { set: (to: Outgoing, name: string, value: string) => to.addHeader(name, value) }
 
 /** Makes spans of Node.js `fetch` requests within other spans, and adds the context to them; returns a function that ends this. */
 export function followFetch(spans: Spans): () => void {
   const { api } = spans
-  const pending = new WeakMap<object, Span>()
-  const take = (request: object) => {
-    const span = pending.get(request)
-    pending.delete(request)
-    return span
-  }
-  return together([
-    followChannel(created, ({ request }: { request: UndiciRequest }) => {
-      if (api.trace.getActiveSpan() === undefined || hasTraceparent(request)) return
+  return followOutgoing<Span>({
+    begin(request) {
+      // With a trace context already, set by its sender or by an instrumentation, it is not ours.
+      if (api.trace.getActiveSpan() === undefined || request.hasHeader('traceparent')) return undefined
       // No channel reports that a connection was taken over, so a span for it would never end.
-      if (request.upgrade) return spans.inject(api.context.active(), request, addHeader)
-      const begun = spans.attempt(() => begunOf(spans, request.method, new URL(request.path, request.origin)))
-      if (begun === undefined) return
-      const { span, context } = spans.begin(begun)
-      pending.set(request, span)
+      const begun = request.isUpgrade ? undefined : spans.attempt(() => begunOf(spans, request.method, request.url))
+      const { span, context } = begun === undefined ? { context: api.context.active() } : spans.begin(begun)
       spans.inject(context, request, addHeader)
-    }),
-    followChannel('undici:request:headers', ({ request, response }: UndiciResponse) => {
-      // An interim response such as 103 Early Hints: the final one is still to come.
-      if (response.statusCode < 200) return
-      const span = take(request)
-      if (span !== undefined) spans.endWith(span, response.statusCode, 400)
-    }),
-    followChannel('undici:request:error', ({ request, error }: { request: UndiciRequest; error: unknown }) => {
-      const span = take(request)
-      if (span !== undefined) failed(span, spans, error)
-    }),
-  ])
-}
-
-/** Whether a request already has a trace context, set by its sender or by an instrumentation. */
-function hasTraceparent({ headers }: UndiciRequest): boolean {
-  const names = typeof headers === 'string' ? headers.split('\r\n') : headers
-  return names.some((name) => /^traceparent(:|$)/i.test(String(name)))
+      return span
+    },
+    responded: (span, status) => spans.endWith(span, status, 400),
+    failed: (span, error) => failed(span, spans, error),
+  })
 }
 
 /** `fetch` with a span, and with the context among its headers, for runtimes whose own `fetch` cannot be followed. */

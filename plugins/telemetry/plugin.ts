@@ -1,11 +1,12 @@
 import { definePlugin, type Request, type Response } from '../../kernel/index.ts'
 import { exportLast } from '../shared/development/open-telemetry.ts'
+import { isFetchFollowed } from '../shared/development/outgoing.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { addLogFields } from '../shared/logging/log-fields.ts'
 import { option } from '../shared/options/index.ts'
 import { eachWorkOf } from '../shared/work/kind.ts'
-import { followFetch, isFetchFollowed } from './fetch.ts'
+import { followFetch } from './fetch.ts'
 import { telemetryOptions } from './options.ts'
 import { RequestSpans } from './requests.ts'
 import { Telemetry } from './service.ts'
@@ -49,7 +50,7 @@ export const telemetry = definePlugin({
     if (settings.plugins) followOnce('plugin', () => followPlugins(spans))
     if (isOnNode && (settings.fetch === 'auto' ? !isFetchFollowed() : settings.fetch))
       followOnce('fetch', () => followFetch(spans))
-    service.start(spans, isOnNode && isFetchFollowed())
+    service.start(spans, isOnNode && (following.channels.has('fetch') || isFetchFollowed()))
     ctx.onClose(async () => {
       service.stop()
       following.servers--

@@ -1,0 +1,189 @@
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { safely } from '../values/safely.ts'
+import { followChannel, heldChannel, together } from './held-channel.ts'
+
+/** A request of this process to another server. */
+export interface Outgoing {
+  readonly method: string
+  readonly url: URL
+  /** Whether it asks for another protocol, as a websocket does: no channel of undici reports how that ends. */
+  readonly isUpgrade: boolean
+  hasHeader(name: string): boolean
+  addHeader(name: string, value: string): void
+}
+
+/** What follows outgoing requests; `Own` is what it makes of one. */
+export interface OutgoingFollower<Own extends object> {
+  /** Called in the flow of the code that sends the request; `undefined`: the request is not followed. */
+  begin(request: Outgoing): Own | undefined
+  /** Called with the final status, and with the bytes of the body if the response names them; the last call unless there is `ended`. */
+  responded(own: Own, status: number, size: number | undefined): void
+  /** Called when the response was received whole. */
+  ended?(own: Own): void
+  /** Called for a request without a whole response: nothing has answered, or it was aborted. */
+  failed(own: Own, error: unknown): void
+}
+
+/** The part of what undici's channels report about a request that is used here. */
+interface UndiciRequest {
+  readonly origin: string | URL
+  readonly path: string
+  readonly method: string
+  readonly headers: string | readonly string[]
+  readonly upgrade?: string | null
+  addHeader(name: string, value: string): unknown
+}
+
+interface UndiciEvent {
+  readonly request: UndiciRequest
+  readonly response: { readonly statusCode: number; readonly headers: readonly unknown[] }
+  readonly error: unknown
+}
+
+// Not resolved against the origin: a path that begins with two slashes would be a host.
+const urlOf = (origin: string, path: string) =>
+  safely(() => (path.startsWith('/') ? new URL(origin.replace(/\/$/, '') + path) : new URL(path, origin)), undefined)
+
+const sizeOf = (length: unknown) => (/^\d+$/.test(String(length)) ? Number(length) : undefined)
+
+const created = 'undici:request:create'
+/** The followers here, which are not the sign of an instrumentation. */
+const here = new Set<{ leave(): void; join(): void }>()
+
+function followCreated(heard: (event: UndiciEvent) => void): () => void {
+  let leave = followChannel(created, heard)
+  const one = {
+    leave: () => leave(),
+    join() {
+      leave = followChannel(created, heard)
+    },
+  }
+  here.add(one)
+  return () => {
+    here.delete(one)
+    one.leave()
+  }
+}
+
+/** Whether anything but the framework follows the requests of `fetch`, which is the sign of an instrumentation. */
+export function isFetchFollowed(): boolean {
+  for (const one of here) one.leave()
+  const { hasSubscribers } = heldChannel(created)
+  for (const one of here) one.join()
+  return hasSubscribers
+}
+
+/** Follows undici, which is the `fetch` of Node.js; returns the function that ends this. */
+export function followFetch<Own extends object>(follower: OutgoingFollower<Own>): () => void {
+  const pending = new WeakMap<object, Own>()
+  const isWhole = follower.ended !== undefined
+  const heard = (name: string, then: (own: Own, event: UndiciEvent) => void) =>
+    followChannel(`undici:request:${name}`, (event: UndiciEvent) => {
+      const own = pending.get(event.request)
+      if (own !== undefined) then(own, event)
+    })
+  return together([
+    followCreated(({ request }) => {
+      const url = urlOf(String(request.origin), request.path)
+      const own = url && follower.begin(ofUndici(request, url))
+      if (own !== undefined) pending.set(request, own)
+    }),
+    heard('headers', (own, { request, response: { statusCode, headers } }) => {
+      const at = headers.findIndex((one, i) => i % 2 === 0 && String(one).toLowerCase() === 'content-length')
+      // An interim response such as 103 Early Hints: the final one is still to come.
+      if (statusCode < 200) return
+      if (!isWhole) pending.delete(request)
+      follower.responded(own, statusCode, at < 0 ? undefined : sizeOf(headers[at + 1]))
+    }),
+    heard('trailers', (own) => follower.ended?.(own)),
+    heard('error', (own, { error }) => follower.failed(own, error)),
+  ])
+}
+
+function ofUndici(request: UndiciRequest, url: URL): Outgoing {
+  const { method, headers, upgrade } = request
+  return {
+    method,
+    url,
+    isUpgrade: Boolean(upgrade),
+    hasHeader(name) {
+      const names = typeof headers === 'string' ? headers.split('\r\n') : headers
+      return names.some((line) => String(line).split(':')[0]!.toLowerCase() === name)
+    },
+    addHeader: (name, value) => void request.addHeader(name, value),
+  }
+}
+
+/** Follows the client of `node:http` and `node:https`, on every runtime; returns the function that ends this. */
+export function followHttpClient<Own extends object>(follower: OutgoingFollower<Own>): () => void {
+  const pending = new WeakMap<object, Own>()
+  const take = (request: object) => {
+    const own = pending.get(request)
+    pending.delete(request)
+    return own
+  }
+  return together([
+    followChannel('http.client.request.start', ({ request }: { request: ClientRequest }) => {
+      const { method, path, protocol } = request
+      const url = urlOf(`${protocol}//${request.getHeader('host') ?? request.host}`, path)
+      const isUpgrade = request.hasHeader('upgrade')
+      const hasHeader = (name: string) => request.hasHeader(name)
+      // Its headers have been sent.
+      const own = url && follower.begin({ method, url, isUpgrade, hasHeader, addHeader() {} })
+      if (own === undefined) return
+      pending.set(request, own)
+      // Not `response` and not `error`: with a listener for those, Node.js leaves the body and the failure to it.
+      request.once('close', () => {
+        const ending = take(request)
+        if (ending === undefined) return
+        const { res } = request as { readonly res?: IncomingMessage }
+        if (res?.complete === true) follower.ended?.(ending)
+        else follower.failed(ending, new Error(res ? 'the response was cut off' : 'closed without a response'))
+      })
+    }),
+    followChannel(
+      'http.client.response.finish',
+      ({ request, response }: { request: ClientRequest; response: IncomingMessage }) => {
+        const own = pending.get(request)
+        if (own !== undefined)
+          follower.responded(own, response.statusCode ?? 0, sizeOf(response.headers['content-length']))
+      },
+    ),
+    followChannel('http.client.request.error', ({ request, error }: { request: ClientRequest; error: unknown }) => {
+      const own = take(request)
+      if (own !== undefined) follower.failed(own, error)
+    }),
+  ])
+}
+
+/** Replaces the global `fetch`, for runtimes on which no channel reports its requests; returns the function that undoes this. */
+export function wrapFetch<Own extends object>(follower: OutgoingFollower<Own>): () => void {
+  const { fetch } = globalThis
+  let isOn = true
+  // A proxy, which keeps the members of the runtime, such as `fetch.preconnect` of Bun.
+  const wrapped = new Proxy(fetch, {
+    apply(target, self, given: Parameters<typeof fetch>) {
+      const [input, init] = given
+      const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase()
+      const url = safely(() => new URL(input instanceof Request ? input.url : String(input)), undefined)
+      const hasHeader = () => false
+      const begun = () => isOn && url && follower.begin({ method, url, isUpgrade: false, hasHeader, addHeader() {} })
+      const own = safely(begun, undefined)
+      const sent = Reflect.apply(target, self, given)
+      if (!own) return sent
+      void sent.then(
+        ({ status, headers }) => {
+          follower.responded(own, status, sizeOf(headers.get('content-length')))
+          follower.ended?.(own)
+        },
+        (error: unknown) => follower.failed(own, error),
+      )
+      return sent
+    },
+  })
+  globalThis.fetch = wrapped
+  return () => {
+    isOn = false
+    if (globalThis.fetch === wrapped) globalThis.fetch = fetch
+  }
+}
