@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { clock, systemClock } from '../../kernel/index.ts'
-import type { WorkList } from '../shared/work/kind.ts'
+import type { PanelRowAction, WorkList } from '../shared/work/kind.ts'
 
 /** A part of some work: a step of the chain, the handler, a resolver. */
 export interface Mark {
@@ -19,6 +19,8 @@ export interface Activity {
   readonly kind: string
   /** How its details are shown, if not as a list of members. */
   readonly view?: 'email'
+  /** What the page offers if it has failed: an action of a panel, by the titles of both, and the row. */
+  readonly again?: PanelRowAction
   title: string
   /** The trace that connects work which belongs together: a request, its jobs, their emails. */
   trace: string
@@ -37,7 +39,7 @@ export interface Activity {
 
 /** What is known about a piece of work when it begins. */
 export type Begun = Pick<Activity, 'kind' | 'title'> &
-  Partial<Pick<Activity, 'data' | 'note' | 'parent' | 'view'>> & { readonly trace?: string | undefined }
+  Partial<Pick<Activity, 'again' | 'data' | 'note' | 'parent' | 'view'>> & { readonly trace?: string | undefined }
 
 // Ids of this process have the form defined by W3C Trace Context.
 const prefix = randomBytes(8).toString('hex')
@@ -67,14 +69,17 @@ export class Activities {
   readonly #sizes = new Map<number, number>()
   readonly #begun = new WeakMap<Activity, number>()
   #bytes = 0
-  #count = 0
+  /** Ids of a later process are larger: what the previous version has recorded keeps its addresses. */
+  #count = (Math.floor(systemClock.now() / 1_000) % 0x40_0000) * 1_000
   /** Called with each activity that is new or has changed. */
   onChange: (activity: Activity) => void = () => {}
+  onClear: () => void = () => {}
 
   constructor(keep: number, maxBytes: number) {
     this.keep = keep
     this.#maxBytes = maxBytes
     this.addList({ id: 'request', title: 'Requests' })
+    this.addList({ id: 'outgoing', title: 'Outgoing requests' })
     this.addList({ id: 'log', title: 'Log' })
   }
 
@@ -95,7 +100,7 @@ export class Activities {
   }
 
   begin(
-    { kind, view, title, data = {}, note = '', trace, parent }: Begun,
+    { kind, view, again, title, data = {}, note = '', trace, parent }: Begun,
     from: Activity | undefined,
     size = 0,
   ): Activity {
@@ -104,6 +109,7 @@ export class Activities {
       id,
       kind,
       ...(view && { view }),
+      ...(again && { again }),
       title,
       trace: trace ?? from?.trace ?? prefix + hex(id, 16),
       parent: parent ?? from?.id,
@@ -151,6 +157,21 @@ export class Activities {
     activity.marks.push(mark)
     this.grow(activity, ofMark)
     return mark
+  }
+
+  /** Takes over what the previous version of the application has recorded; returns what there is a list for. */
+  restore(entries: readonly Activity[]): Activity[] {
+    const taken = entries.filter(({ id, kind }) => this.#lists.has(kind) && this.find(id) === undefined)
+    for (const [kind, list] of this.#lists) {
+      const earlier = taken.filter((one) => one.kind === kind)
+      const all = [...earlier.map((one) => [one.id, one] as const), ...list].sort(([one], [other]) => one - other)
+      this.#lists.set(kind, new Map(all))
+    }
+    for (const one of taken) {
+      if (one.outcome === 'running') Object.assign(one, { outcome: 'failed', note: `${one.note} not finished`.trim() })
+      this.grow(one, JSON.stringify(one).length)
+    }
+    return taken
   }
 
   /** Counts bytes that are kept for an activity, and drops the oldest activities when there are too many. */
@@ -202,6 +223,7 @@ export class Activities {
     for (const list of this.#lists.values()) list.clear()
     this.#sizes.clear()
     this.#bytes = 0
+    this.onClear()
   }
 }
 

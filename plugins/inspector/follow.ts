@@ -1,5 +1,6 @@
 import type { Context, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
 import { followChannel, heldChannel, together } from '../shared/development/held-channel.ts'
+import { followOutgoing } from '../shared/development/outgoing.ts'
 import { LruMap } from '../shared/values/lru.ts'
 import { hideInText } from '../shared/values/marked.ts'
 import { safely } from '../shared/values/safely.ts'
@@ -22,14 +23,22 @@ function messageOf(payload: unknown): unknown {
 }
 
 /** Follows the requests of a server and the work of the services in its process; returns the function that ends this. */
-export function follow(recorder: Recorder, ctx: Context, isOwn: (request: Request) => boolean): () => void {
+export function follow(
+  recorder: Recorder,
+  ctx: Context,
+  isOwn: (request: Pick<Request, 'path'>) => boolean,
+): () => void {
   const links = new Links()
   // In Node.js before 24, a storage in use makes every promise of the process slower.
   const disable = () => {
     recorder.current.disable()
     recorder.repeating.disable()
   }
-  const ends = [disable, followRequests(recorder, ctx.server, isOwn)]
+  const ends = [
+    disable,
+    followRequests(recorder, ctx.server, isOwn),
+    followCalls(recorder, ({ port, pathname: path }) => port === String(ctx.server.port) && isOwn({ path })),
+  ]
   eachWorkOf(ctx, 'inspector', (kind) => {
     if (kind.list !== undefined) recorder.activities.addList(kind.list)
     const { form = 'work' } = kind
@@ -51,7 +60,11 @@ function shown({ redactor }: Recorder, kind: WorkKind, event: Event, usual: stri
     note: cut(hideInText(kind.note?.(event as never) ?? '')),
     data: redacted,
   })
-  return { begun: { kind: kind.list!.id, ...kept, ...(kind.view && { view: kind.view }) }, size }
+  const again = kind.again?.(event as never)
+  return {
+    begun: { kind: kind.list!.id, ...kept, ...(kind.view && { view: kind.view }), ...(again && { again }) },
+    size,
+  }
 }
 
 function entered<Event extends object>(
@@ -67,7 +80,11 @@ function entered<Event extends object>(
 
 const ending = (name: string, end: string) => `tracing:framework:${name}:${end}`
 
-function followRequests(recorder: Recorder, server: Kernel, isOwn: (request: Request) => boolean): () => void {
+function followRequests(
+  recorder: Recorder,
+  server: Kernel,
+  isOwn: (request: Pick<Request, 'path'>) => boolean,
+): () => void {
   return together([
     entered<RequestTrace>(recorder, 'request', ({ request }) => {
       if (request.server !== server) return recorder.current.getStore()
@@ -141,6 +158,45 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind): () => voi
       activities.end(activity, 'error' in event ? 'failed' : 'ok')
     }),
   ])
+}
+
+/** Calls of one title in one piece of work that are worth a remark, as for queries. */
+const repeats = 5
+
+/** Follows the requests of this process to other servers. */
+function followCalls(recorder: Recorder, isOwn: (url: URL) => boolean): () => void {
+  const { activities, current, redactor } = recorder
+  const counts = new LruMap<number>({ max: maxLinks })
+  return followOutgoing<Activity>({
+    begin({ method, url, isUpgrade }) {
+      if (isUpgrade || method === 'CONNECT' || isOwn(url)) return undefined
+      const { host, pathname, search } = url
+      const from = current.getStore()
+      const path = redactor.target(pathname + search)
+      const shown = recorder.hiding(from, {
+        title: cut(`${method} ${host}${path}`),
+        data: { method, host, path: cut(path) },
+      })
+      const { data, size } = copied(shown)
+      return activities.begin({ kind: 'outgoing', ...data }, from, size)
+    },
+    responded(activity, status, size) {
+      activity.note = String(status)
+      Object.assign(activity.data, { status, size, respondedAfter: activities.since(activity) })
+      activities.onChange(activity)
+    },
+    ended(activity) {
+      const times = timesOf(activity, counts)
+      if (times >= repeats) activity.note += `, ${times} times here`
+      activities.end(activity, Number(activity.data.status) >= 500 ? 'failed' : 'ok')
+    },
+    failed(activity, error) {
+      recorder.failed(activity, error)
+      const why = error instanceof Error && error.name === 'AbortError' ? 'aborted' : 'no response'
+      activity.note = activity.note === '' ? why : `${activity.note}, ${why === 'aborted' ? why : 'cut off'}`
+      activities.end(activity, 'failed')
+    },
+  })
 }
 
 /** How often work with the title of this one has ended within the work around it, with this one. */

@@ -1,4 +1,4 @@
-import type { Context, Logger, Request } from '../../kernel/index.ts'
+import type { Context, Logger } from '../../kernel/index.ts'
 import { inspectorRequest } from '../shared/development/inspector-request.ts'
 import { announceOwn } from '../shared/development/own-requests.ts'
 import { announcePage } from '../shared/development/pages.ts'
@@ -7,6 +7,7 @@ import { applicationLogger } from '../shared/logging/logger.ts'
 import { hideFields } from '../shared/values/marked.ts'
 import { follow } from './follow.ts'
 import { guardOf, makeToken } from './guard.ts'
+import { keepForNext } from './kept.ts'
 import { LivePages } from './live.ts'
 import type { InspectorSettings } from './options.ts'
 import { Panels } from './panels.ts'
@@ -21,10 +22,14 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
   const { server } = ctx
   const { path } = settings
   token ??= inspectorRequest()?.token ?? makeToken()
-  const isHere = (req: Request) => req.path === path || req.path.startsWith(`${path}/`)
-  const recorder = new Recorder(settings, new Redactor(settings.redact, redactedByLog(ctx)))
+  const isHere = (req: { readonly path: string }) => req.path === path || req.path.startsWith(`${path}/`)
+  const recorder = new Recorder(settings, new Redactor(settings.redact, redactedByLog(ctx)), ctx.server)
   const pages = new LivePages()
-  recorder.activities.onChange = (activity) => pages.push(activity)
+  const kept = keepForNext(recorder)
+  recorder.activities.onChange = (activity) => {
+    pages.push(activity)
+    kept.changed(activity)
+  }
   ctx.rewrite(function inspector(raw) {
     recorder.arrived(raw)
     return undefined
@@ -38,7 +43,7 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
   const unfollow = follow(recorder, ctx, isHere)
   const restoreLog = noteLog(ctx, recorder)
 
-  const panels = new Panels(server, recorder.redactor)
+  const panels = new Panels(server, recorder.redactor, () => pages.size > 0)
   const respond = responder({ server, path, guard: guardOf(token, path), recorder, panels, pages })
   ctx.use(function inspector(req, res, next) {
     return isHere(req) ? respond(req, res) : next()
@@ -50,10 +55,12 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
       applicationLogger(ctx.log).info(`inspector at ${new URL(address, server.url).href}`)
   })
   ctx.onDrain(() => pages.endAll())
-  ctx.onClose(() => {
+  ctx.onClose(async () => {
     unfollow()
+    panels.stop()
     pages.endAll()
     restoreLog()
+    await kept.end()
   })
 }
 

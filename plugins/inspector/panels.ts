@@ -1,7 +1,8 @@
-import { defineErrors, type Kernel, type Listing } from '../../kernel/index.ts'
+import { clock, defineErrors, type Kernel, type Listing, systemClock } from '../../kernel/index.ts'
 import type { InspectorPanel, PanelRow } from '../shared/development/panels.ts'
 import { answerWithin } from '../shared/stores/availability.ts'
 import { Memoized } from '../shared/values/memoize.ts'
+import type { PanelRowAction } from '../shared/work/kind.ts'
 import type { Redactor } from './redact.ts'
 
 export const { InspectorPanelError } = defineErrors({
@@ -22,7 +23,17 @@ interface Found {
   readonly services: Listed['scope']['services']
 }
 
+type History = Map<string, (readonly [at: number, value: number])[]>
+
+interface ShownRow {
+  readonly id: string
+  readonly cells: readonly unknown[]
+}
+
 const maxRows = 200
+/** Milliseconds between two samples of the figures of panels, and how many are kept: five minutes. */
+const interval = 5_000
+const samples = 60
 /** Milliseconds that the rows of a panel may take. */
 const patience = 5_000
 
@@ -30,10 +41,34 @@ const patience = 5_000
 export class Panels {
   readonly #redactor: Redactor
   readonly #found: Memoized<readonly Found[]>
+  /** The last values of each row of a panel with charts, with their times. */
+  #history: History = new Map()
+  readonly #timer
 
-  constructor(server: Kernel, redactor: Redactor) {
+  /** `isSeen`: whether a page is open. Otherwise no one needs the figures, some of which a plugin asks a store for. */
+  constructor(server: Kernel, redactor: Redactor, isSeen: () => boolean) {
     this.#redactor = redactor
     this.#found = new Memoized(() => gather(server))
+    this.#timer = systemClock.setInterval(() => isSeen() && this.#sample().catch(() => {}), interval)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    systemClock.clear(this.#timer)
+  }
+
+  async #sample(): Promise<void> {
+    const found = (await this.#found.get()).filter(({ panel, failure }) => panel.charts === true && !failure)
+    const history: History = new Map()
+    for (const one of found) {
+      for (const { id, cells } of (await this.#rows(one)).slice(0, maxRows)) {
+        const value = cells.at(-1)
+        const place = `${one.key} ${id}`
+        if (typeof value !== 'number') continue
+        history.set(place, [...(this.#history.get(place) ?? []), [clock.now(), value] as const].slice(-samples))
+      }
+    }
+    this.#history = history
   }
 
   async list(): Promise<object[]> {
@@ -44,25 +79,34 @@ export class Panels {
   async show(key: string): Promise<object | undefined> {
     const found = (await this.#found.get()).find((one) => one.key === key)
     if (found === undefined) return undefined
-    const { panel, plugin, services, failure } = found
+    const { panel, plugin, failure } = found
     if (failure !== undefined) throw failure
-    const { title, columns, actions = [] } = panel
+    const { title, columns, charts, actions = [] } = panel
+    const rows = await this.#rows(found)
+    const isMore = rows.length > maxRows
+    const shown = actions.map(({ name, confirm }) => ({ name, confirm }))
+    const last = rows.slice(0, maxRows).map((row) => {
+      const history = charts === true ? (this.#history.get(`${key} ${row.id}`) ?? []) : undefined
+      return { ...row, history }
+    })
+    return { key, title, plugin, columns, rows: last, isMore, actions: shown, interval }
+  }
+
+  #rows(found: Found): Promise<readonly ShownRow[]> {
+    const { panel, services } = found
     const read = async () => {
       const list = await panel.rows(services as never, maxRows + 1)
       if (typeof list !== 'object' || list === null || !(Symbol.asyncIterator in list || Symbol.iterator in list))
         throw new TypeError('rows() does not give a list of rows')
-      const rows: object[] = []
+      const rows: ShownRow[] = []
       for await (const row of list) if (rows.push(this.#row(found, row)) > maxRows) break
       return rows
     }
     // A store that hangs does not block the page.
-    const rows = await answerWithin(read(), patience)
-    const isMore = rows.length > maxRows
-    const shown = actions.map(({ name, confirm }) => ({ name, confirm }))
-    return { key, title, plugin, columns, rows: rows.slice(0, maxRows), isMore, actions: shown }
+    return answerWithin(read(), patience)
   }
 
-  #row({ plugin, panel: { title, columns } }: Found, row: unknown): object {
+  #row({ plugin, panel: { title, columns } }: Found, row: unknown): ShownRow {
     const { id, cells } = (Array.isArray(row) ? { id: String(row[0]), cells: row } : (row ?? {})) as Partial<PanelRow>
     if (typeof id !== 'string' || !Array.isArray(cells))
       throw InspectorPanelError(
@@ -76,6 +120,13 @@ export class Panels {
     if (cell instanceof Date) return Number.isNaN(cell.getTime()) ? null : { time: cell.getTime() }
     if (typeof cell === 'object' && cell !== null) return { json: this.#redactor.value(cell) }
     return this.#redactor.value(cell) ?? null
+  }
+
+  /** Returns the address of an action of a panel by the titles of both; `undefined` if no plugin has it. */
+  async find({ panel, action }: PanelRowAction): Promise<{ key: string; confirm?: string | undefined } | undefined> {
+    const found = (await this.#found.get()).find((one) => one.panel.title === panel)
+    const wanted = found?.panel.actions?.find(({ name }) => name === action)
+    return wanted && { key: found!.key, confirm: wanted.confirm }
   }
 
   /** Runs an action and returns its result as text; `undefined`: there is no such panel or action. */

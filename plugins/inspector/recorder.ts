@@ -1,7 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { RawRequest, Request, Response } from '../../kernel/index.ts'
+import type { Kernel, RawRequest, Request, Response } from '../../kernel/index.ts'
+import { type Marks, marksOf } from '../shared/schema/marks.ts'
+import { safely } from '../shared/values/safely.ts'
 import { Activities, type Activity, type Mark, traceOf } from './activities.ts'
 import { CapturedBody, captureBodies } from './bodies.ts'
+import { Exceptions } from './exceptions.ts'
 import type { InspectorSettings } from './options.ts'
 import { type Redactor, without } from './redact.ts'
 
@@ -37,27 +40,61 @@ const maxBytes = 32 * 1024 * 1024
 export class Recorder {
   readonly activities: Activities
   readonly redactor: Redactor
+  readonly exceptions = new Exceptions()
   /** The work to which the running code belongs. */
   readonly current = new AsyncLocalStorage<Activity>()
   readonly repeating = new AsyncLocalStorage<Repeat>()
   readonly #bodyLimit: number
+  readonly #server: Pick<Kernel, 'listing'>
   /** The request that is about to be routed, as its client sent it. */
   #native: RawRequest | undefined
   readonly #requests = new WeakMap<object, Activity>()
   /** Numbers of activities by the request id in log lines. Only numbers, so that this map keeps no dropped activity in memory. */
   readonly #ids = new Map<string, number>()
   readonly #kept = new WeakMap<Activity, CapturedRequest>()
+  /** What a request of the previous version shows of HTTP. */
+  readonly #restored = new WeakMap<Activity, object>()
   /** Values in the path of a request that are not shown. */
   readonly #secrets = new WeakMap<Activity, readonly string[]>()
 
-  constructor({ keep, bodyLimit }: InspectorSettings, redactor: Redactor) {
+  constructor({ keep, bodyLimit }: InspectorSettings, redactor: Redactor, server: Pick<Kernel, 'listing'>) {
     this.activities = new Activities(keep, maxBytes)
     this.redactor = redactor
     this.#bodyLimit = bodyLimit
+    this.#server = server
+  }
+
+  /** What schemas mark in the body of a request and of its response: those of all methods of the path, so that no method is overlooked. */
+  marksOf({ data }: Activity): { readonly request: readonly Marks[]; readonly response: readonly Marks[] } {
+    const options = this.#server.listing.routes.flatMap(({ record }) =>
+      record.path === data.route ? record.options : [],
+    )
+    const marked = (schemas: readonly (object | undefined)[]) =>
+      schemas.flatMap((one) => safely(() => one && marksOf(one)) ?? [])
+    return {
+      request: marked(options.flatMap(({ body, all }) => [body, all])),
+      response: marked(options.flatMap(({ responses = {} }) => Object.values(responses))),
+    }
   }
 
   capturedOf(activity: Activity): CapturedRequest | undefined {
     return this.#kept.get(activity)
+  }
+
+  /** Takes over what the previous version of the application has recorded, as its page has shown it. */
+  restore(entries: readonly (Activity & { readonly http?: object })[]): void {
+    const activities = entries.map(({ http, ...activity }) => {
+      if (http) this.#restored.set(activity, { ...http, replay: 'the previous version of the application received it' })
+      return activity
+    })
+    for (const one of this.activities.restore(activities)) {
+      if (one.error !== undefined && one.kind !== 'outgoing') this.exceptions.add(one)
+      this.activities.onChange(one)
+    }
+  }
+
+  restoredOf(activity: Activity): object | undefined {
+    return this.#restored.get(activity)
   }
 
   /** Returns the work to which a log line belongs; by the id as well, since the responses to failures are made outside of the handler. */
@@ -158,6 +195,8 @@ export class Recorder {
     const { data, size } = copied(this.hiding(activity, this.redactor.error(error)))
     activity.error = data
     this.activities.grow(activity, size)
+    // One that matters to the application is thrown in the work around it.
+    if (activity.kind !== 'outgoing') this.exceptions.add(activity, error)
   }
 
   /** Returns data that belongs to some work, without the secrets in the path of a request. */

@@ -1,9 +1,7 @@
 import { type Kernel, systemClock } from '../../kernel/index.ts'
 import type { Activity } from './activities.ts'
+import { dropped, type Edit, edited, editOf } from './edit.ts'
 import type { CapturedRequest, Recorder, Repeat } from './recorder.ts'
-
-/** Headers that belong to a connection, or to the body, which is created anew. */
-const dropped = /^(?:connection|content-length|transfer-encoding|keep-alive|upgrade|expect|te|trailer)$/
 
 /** Seconds for which the client of a replay waits for the response, and then for its end: a stream may have none. */
 const maxWaited = 10
@@ -24,13 +22,22 @@ export function whyNotReplayed(kept: CapturedRequest | undefined): string | unde
 
 /**
  * Sends a recorded request again, within the process, through everything that a request passes, and with the real values of what the
- * page shows redacted. Returns the activity of the new request; if its client left before the end, `data.cut` says why.
+ * page shows redacted; with `edit`, as a person has changed it. Returns the activity of the new request; if its client left before the end, `data.cut` says why.
  */
-export async function replay(server: Kernel, recorder: Recorder, activity: Activity): Promise<Activity | undefined> {
+export async function replay(
+  server: Kernel,
+  recorder: Recorder,
+  activity: Activity,
+  edit?: Edit,
+): Promise<Activity | undefined> {
   const kept = recorder.capturedOf(activity)
   const why = whyNotReplayed(kept)
   if (why !== undefined) throw new Error(`cannot be replayed because ${why}`)
-  const { method, target, headers, hasBody, received, ip, host, isSecure } = kept!
+  const { ip, isSecure, received, hasBody } = kept!
+  const asItWas = { ...kept!, body: hasBody ? received.bytes() : undefined }
+  const { method, target, headers, body } =
+    edit === undefined ? asItWas : await edited(recorder.redactor, kept!, await editOf(recorder, activity, kept!), edit)
+  const host = headers.host === kept!.headers.host ? kept!.host : headers.host
   const sent = Object.entries(headers).filter(([name]) => !dropped.test(name))
   // Host and scheme reported by a proxy are believed only from that proxy, so they are put into the URL.
   const isTaken = target.startsWith('/') && (isSecure || host !== headers.host)
@@ -39,7 +46,7 @@ export async function replay(server: Kernel, recorder: Recorder, activity: Activ
     method,
     url,
     headers: Object.fromEntries(sent),
-    ...(hasBody && { body: received.bytes() }),
+    ...(body !== undefined && { body }),
     ...(ip !== '' && { ip }),
   }
   const patience = new AbortController()

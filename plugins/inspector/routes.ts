@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { Kernel, Request, Response } from '../../kernel/index.ts'
 import { baseStyle, elementsScript, htmlPage, linkedStyle, pagePolicy, skipLink } from '../shared/pages/shell.ts'
+import type { Edit } from './edit.ts'
 import type { Guard } from './guard.ts'
 import type { LivePages } from './live.ts'
 import type { Panels } from './panels.ts'
 import type { Recorder } from './recorder.ts'
 import { replay } from './replay.ts'
-import { detailsOf, registeredOf, summaryOf } from './views.ts'
+import { detailsOf, exceptionsOf, registeredOf, summaryOf } from './views.ts'
 
 /** What is needed for the responses. */
 export interface Parts {
@@ -34,8 +35,9 @@ const emailPolicy = `sandbox; ${pagePolicy({
   'frame-ancestors': "'self'",
 })}`
 
-/** Maximum bytes of a body that the page sends. */
+/** Maximum bytes of a body that the page sends, which is larger with a request that was changed. */
 const maxBody = 16_384
+const maxEdit = 16 * 1024 * 1024
 
 /** Responds to all requests at the path of the inspector. */
 export function responder(parts: Parts): (req: Request, res: Response) => Promise<unknown> {
@@ -118,11 +120,14 @@ const responders: { readonly [place: string]: Respond } = {
     // A log line consists of its data, so lists include the data.
     return res.json(list.map((one) => (kind === 'log' ? { ...summaryOf(one), data: one.data } : summaryOf(one))))
   },
-  'GET /api/activity': async ({ server, recorder }, req, res) => {
+  'GET /api/activity': async ({ server, recorder, panels }, req, res) => {
     const activity = recorder.activities.find(Number(req.query.id))
     if (activity === undefined) return refuse(res, 404, 'this is no longer kept')
-    return res.json(await detailsOf(server, recorder, activity))
+    const again = activity.outcome === 'failed' ? activity.again : undefined
+    const found = again && (await panels.find(again))
+    return res.json({ ...(await detailsOf(server, recorder, activity)), again: found && { ...again, ...found } })
   },
+  'GET /api/exceptions': ({ recorder }, _req, res) => res.json(exceptionsOf(recorder)),
   'GET /api/email': ({ recorder }, req, res) => {
     const { view, data } = recorder.activities.find(Number(req.query.id)) ?? {}
     const html = data?.html
@@ -141,22 +146,29 @@ const responders: { readonly [place: string]: Respond } = {
     return message === undefined ? refuse(res, 404, 'there is no such action') : res.json({ message })
   },
   'POST /api/replay': async ({ server, recorder }, req, res) => {
-    const { id } = await bodyOf(req)
+    const { id, edit } = await bodyOf(req, maxEdit)
     const activity = recorder.activities.find(Number(id))
     if (activity === undefined) return refuse(res, 404, 'this request is no longer kept')
-    const made = await replay(server, recorder, activity)
+    const made = await replay(server, recorder, activity, edit === undefined ? undefined : checkedEdit(edit))
     if (made === undefined) throw new Error('the request was sent, and is not in the record')
     return res.json({ id: made.id, cut: made.data.cut })
   },
   'POST /api/clear': ({ recorder }, _req, res) => {
     recorder.activities.clear()
+    recorder.exceptions.clear()
     return res.json({ message: 'Cleared.' })
   },
 }
 
-async function bodyOf(req: Request): Promise<Record<string, unknown>> {
-  const bytes = await req.raw.bytes(maxBody)
+async function bodyOf(req: Request, limit = maxBody): Promise<Record<string, unknown>> {
+  const bytes = await req.raw.bytes(limit)
   const body: unknown = JSON.parse(new TextDecoder().decode(bytes))
   if (typeof body !== 'object' || body === null) throw new Error('the body is not an object')
   return body as Record<string, unknown>
+}
+
+function checkedEdit(given: unknown): Edit {
+  const { method, target, headers, body } = given as { readonly [member in keyof Edit]: unknown }
+  if ([method, target, headers, body ?? ''].every((one) => typeof one === 'string')) return given as Edit
+  throw new Error('edit has method, target, headers and body, which are text')
 }

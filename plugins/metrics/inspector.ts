@@ -4,6 +4,7 @@ export const panels: readonly InspectorPanel[] = [
   {
     title: 'Metrics',
     columns: ['Metric', 'Value'],
+    charts: true,
     async rows(services) {
       const lines = (await services.get('metrics').text()).split('\n')
       // Leaves out buckets, which are for machines.

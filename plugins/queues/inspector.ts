@@ -48,7 +48,7 @@ export const panels: readonly InspectorPanel[] = [
             .get('queues')
             .of(queue)
             .retry({ ids: [id], by: 'the inspector' })
-          if (sent === 0) throw new Error('this message no longer exists')
+          if (sent === 0) throw new Error('this message is not a dead letter: it has attempts left, or was sent again')
           return `Sent again: ${id}.`
         },
       },

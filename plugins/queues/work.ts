@@ -40,6 +40,7 @@ export const work: readonly WorkKind[] = [
       attempts,
       payload,
     }),
+    again: ({ queue, id }) => ({ panel: 'Dead letters', action: 'Send again', id: JSON.stringify([queue, id]) }),
     labels,
     attributes: ({ id, attempt, attempts }) => ({
       ...process,

@@ -1,6 +1,6 @@
 import { definePlugin, type Request, type Response } from '../../kernel/index.ts'
 import { exportLast } from '../shared/development/open-telemetry.ts'
-import { isFetchFollowed } from '../shared/development/outgoing.ts'
+import { isFetchFollowed, isOnNode } from '../shared/development/outgoing.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { addLogFields } from '../shared/logging/log-fields.ts'
@@ -19,8 +19,6 @@ const following = { servers: 0, channels: new Map<string, () => void>() }
 const followOnce = (channel: string, follow: () => () => void) => {
   if (!following.channels.has(channel)) following.channels.set(channel, follow())
 }
-
-const isOnNode = !('Bun' in globalThis) && !('Deno' in globalThis)
 
 /**
  * Supports OpenTelemetry: a span for each request, attempt, message, email, run of a job, …, one trace through all of them, and its ids in

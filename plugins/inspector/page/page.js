@@ -53,12 +53,14 @@ const span = (ms) =>
         ? `${ms.toFixed(1)} ms`
         : ms < 10000
           ? `${Math.round(ms)} ms`
-          : `${(ms / 1000).toFixed(1)} s`
+          : ms < 600000
+            ? `${(ms / 1000).toFixed(1)} s`
+            : `${(ms / 3600000).toFixed(2)} h`
 const classOf = (one) => {
   if (one.kind === 'log')
     return one.note === 'error' || one.note === 'fatal' ? 'failed' : one.note === 'warn' ? 'running' : 'dim'
   if (one.outcome !== 'ok') return one.outcome
-  return one.kind === 'request' ? (parseInt(one.note, 10) >= 400 ? 'running' : 'ok') : 'dim'
+  return one.kind === 'request' || one.kind === 'outgoing' ? (parseInt(one.note, 10) >= 400 ? 'running' : 'ok') : 'dim'
 }
 const noteOf = (one) => (one.outcome === 'running' && one.note === '' ? 'running' : one.note)
 
@@ -78,7 +80,10 @@ function row(one) {
 }
 
 /** The parts of the address of the shown view; the first visit has none. */
-const placeNow = () => (location.hash || '#/request').split('/')
+const addressNow = () => (location.hash || '#/request').split('?')
+const placeNow = () => addressNow()[0].split('/')
+/** The addresses of lists with the filters that were last chosen, by kind. */
+const addresses = new Map()
 const counted = (number, what) => `${number} ${what}${number === 1 ? '' : 's'}`
 
 function drawNav() {
@@ -108,6 +113,7 @@ function drawNav() {
       : undefined
   nav.replaceChildren(
     ...shown.map((kind) => link(kind, titles[kind], counts[kind])),
+    link('exceptions', 'Exceptions'),
     h('li', { class: 'group' }, 'Application'),
     link('routes', 'Routes'),
     link('plugins', 'Plugins'),
@@ -138,6 +144,8 @@ function merge(changed) {
 
 let current = { changed() {} }
 let asked = 0
+/** The timer of a view that changes by itself. */
+let refreshing
 async function show() {
   const [, place, rest] = placeNow()
   const turn = ++asked
@@ -150,14 +158,18 @@ async function show() {
           ? await listView(place)
           : place === 'routes'
             ? routesView()
-            : place === 'plugins'
-              ? pluginsView()
-              : place === 'panel'
-                ? await panelView(decodeURIComponent(rest))
-                : await listView('request')
+            : place === 'exceptions'
+              ? await exceptionsView()
+              : place === 'plugins'
+                ? pluginsView()
+                : place === 'panel'
+                  ? await panelView(decodeURIComponent(rest))
+                  : await listView('request')
     if (turn !== asked) return
     current = view
+    clearInterval(refreshing)
     main.replaceChildren(...view.nodes)
+    view.begin?.()
     document.title = `${view.title || 'Inspector'} · Inspector`
     scrollTo(0, 0)
   } catch (error) {
@@ -218,31 +230,122 @@ document.getElementById('clear').addEventListener(
   }),
 )
 
+/** What rows can be filtered by, with their name in the address; a select offers the values that occur. */
+const filters = {
+  status: { label: 'Status', of: ({ note }) => (/^[1-5]\d\d/.test(note) ? `${note[0]}xx` : undefined) },
+  method: { label: 'Method', of: ({ method }) => method },
+  route: { label: 'Route', of: ({ route }) => route },
+  level: { label: 'Level', of: ({ kind, note }) => (kind === 'log' ? note : undefined) },
+  outcome: { label: 'Outcome', of: ({ kind, outcome }) => (kind === 'log' ? undefined : outcome) },
+  plugin: { label: 'Plugin', of: ({ plugin }) => plugin },
+  slow: { label: 'Slower than, in ms', type: 'number', keeps: ({ ms }, value) => (ms ?? 0) > Number(value) },
+  text: {
+    label: 'Text',
+    type: 'search',
+    keeps: (one, value) =>
+      [one.title, one.note, one.method, one.path].join(' ').toLowerCase().includes(value.toLowerCase()),
+  },
+}
+
+/** The filters in `names` for the rows that `all` returns. They are in the address, so that a reload and a link keep them. */
+function filterBar(names, all, draw) {
+  const given = new URLSearchParams(addressNow()[1])
+  const onchange = () => {
+    const chosen = new URLSearchParams(inputs.map(([name, input]) => [name, input.value]).filter(([, value]) => value))
+    history.replaceState(null, '', addressNow()[0] + (String(chosen) && `?${chosen}`))
+    addresses.set(placeNow()[1], location.hash)
+    draw(shown())
+  }
+  const inputs = names.map((name) => {
+    const { label, type } = filters[name]
+    const value = given.get(name) || undefined
+    const attributes = { 'aria-label': label, oninput: onchange }
+    if (type) return [name, h('input', { ...attributes, type, value, placeholder: label })]
+    const choice = value && h('option', { selected: true }, value)
+    return [name, h('select', attributes, h('option', { value: '' }, label), choice)]
+  })
+  const shown = () => {
+    const rows = all()
+    for (const [name, input] of inputs) {
+      const { of } = filters[name]
+      if (of === undefined) continue
+      const known = new Set(Array.from(input.options, (option) => option.value || ''))
+      for (const value of new Set(rows.map(of))) if (value && !known.has(value)) input.append(h('option', {}, value))
+      // One value leaves nothing to choose.
+      input.hidden = input.options.length < 3 && !input.value
+    }
+    const chosen = inputs.filter(([, input]) => input.value)
+    return rows.filter((one) =>
+      chosen.every(([name, { value }]) => {
+        const { of, keeps } = filters[name]
+        return of ? of(one) === value : keeps(one, value)
+      }),
+    )
+  }
+  return {
+    draw: () => draw(shown()),
+    node: h(
+      'div',
+      { class: 'filters', role: 'search' },
+      inputs.map(([, input]) => input),
+    ),
+  }
+}
+
 async function listView(kind) {
   if (!lists.has(kind)) lists.set(kind, await ask(`list?kind=${kind}`))
   counts[kind] = lists.get(kind).length
   const rows = h('ul', { class: 'rows' })
-  const empty = h('p', { class: 'empty' }, 'Nothing yet.')
-  const filter = h('input', {
-    type: 'search',
-    placeholder: 'Filter',
-    'aria-label': `Filter ${titles[kind]}`,
-    oninput: () => draw(),
-  })
-  const draw = () => {
-    const text = filter.value.toLowerCase()
-    const shown = lists.get(kind).filter(({ title, note }) => `${title} ${note}`.toLowerCase().includes(text))
-    const focused = rows.contains(document.activeElement) ? document.activeElement.getAttribute('href') : undefined
-    rows.replaceChildren(...shown.map(row))
-    if (focused) rows.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true })
-    empty.hidden = shown.length > 0
-  }
-  draw()
+  const empty = h('p', { class: 'empty' })
+  const names = ['status', 'method', 'route', 'level', 'outcome', ...(kind === 'log' ? [] : ['slow']), 'text']
+  const bar = filterBar(
+    names,
+    () => lists.get(kind),
+    (shown) => {
+      const focused = rows.contains(document.activeElement) ? document.activeElement.getAttribute('href') : undefined
+      rows.replaceChildren(...shown.map(row))
+      if (focused) rows.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true })
+      empty.hidden = shown.length > 0
+      empty.textContent = lists.get(kind).length ? 'No entry has all of these.' : 'Nothing yet.'
+    },
+  )
+  bar.draw()
   return {
     title: titles[kind],
-    nodes: [h('div', { class: 'bar' }, h('h2', {}, titles[kind]), filter), h('div', { class: 'card' }, rows, empty)],
+    nodes: [h('div', { class: 'bar' }, h('h2', {}, titles[kind]), bar.node), card(rows, empty)],
     changed: (changed) => {
-      if (changed.some((one) => one.kind === kind)) draw()
+      if (changed.some((one) => one.kind === kind)) bar.draw()
+    },
+  }
+}
+
+/** A button that shows what has come since: a view that is read does not change by itself. */
+const freshButton = () => h('button', { type: 'button', hidden: true, onclick: () => show() }, 'Show what is new')
+
+async function exceptionsView() {
+  const groups = await ask('exceptions')
+  const fresh = freshButton()
+  const cards = groups.map(({ type, message, place, count, first, last, seen }, i) =>
+    card(
+      h('p', { class: 'pad' }, h('strong', { class: 'failed' }, type), place === message ? '' : ` at ${place}`),
+      h('p', { class: 'pad' }, message),
+      h(
+        'details',
+        { open: i === 0 },
+        h('summary', {}, `${counted(count, 'time')}, first at `, timeOf(first), ', last at ', timeOf(last)),
+        h('ul', { class: 'rows' }, seen.map(row)),
+      ),
+    ),
+  )
+  return {
+    title: 'Exceptions',
+    stays: true,
+    nodes: [
+      h('div', { class: 'bar' }, h('h2', {}, 'Exceptions'), fresh),
+      ...(cards.length ? cards : [card(h('p', { class: 'empty' }, 'Nothing has failed.'))]),
+    ],
+    changed: (changed) => {
+      if (changed.some(({ outcome }) => outcome === 'failed')) fresh.hidden = false
     },
   }
 }
@@ -350,11 +453,18 @@ function failureOf({ error }) {
   const chain = []
   for (let cause = error; cause && chain.length < 6; cause = cause.cause) chain.push(cause)
   const nodes = chain.map((one, at) => {
-    const { type, message, places = [], stack } = typeof one === 'object' ? one : { message: String(one) }
+    const { type, message, places = [], source = [], stack } = typeof one === 'object' ? one : { message: String(one) }
     const label = at ? 'Caused by ' : ''
     return [
       h('p', { class: 'pad failed' }, label + (type ? `${type}: ` : '') + message),
       places.map(({ text, name, href }) => h('p', { class: 'pad' }, h('a', { href }, name ? `${name} ${text}` : text))),
+      source.length
+        ? h(
+            'pre',
+            { tabindex: '0' },
+            source.map(({ kind, text }) => h('span', { class: kind === 'source' ? 'dim' : '' }, `${text}\n`)),
+          )
+        : undefined,
       stack ? h('details', { class: 'pad' }, h('summary', {}, 'Stack'), h('pre', { tabindex: '0' }, stack)) : undefined,
     ]
   })
@@ -371,25 +481,91 @@ function stepsOf(steps) {
   return steps.map(({ name, plugin, slot }, i) => [i ? ' › ' : '', h('span', { title: `${slot}, by ${plugin}` }, name)])
 }
 
-async function httpOf(one) {
-  const { http } = one
-  const again = h(
+/** A word of a command for a shell. A client may have sent control characters, which a terminal would obey. */
+const quoted = (text) =>
+  /[^\P{Cc}\n]/u.test(text)
+    ? `$'${text.replace(/[\\']/g, '\\$&').replace(/\p{Cc}/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`
+    : `'${text.replaceAll("'", "'\\''")}'`
+
+function curlOf({ method, target, headers, body }) {
+  const lines = headers.split('\n').filter((line) => line && !/^(host|accept-encoding):/.test(line))
+  return [
+    'curl -g',
+    method === 'HEAD' ? '--head' : `-X ${quoted(method)}`,
+    quoted(new URL(overview.url || location.origin).origin + target),
+    ...lines.map((line) => `-H ${quoted(line.replace(/^([^:]*): $/, '$1;'))}`),
+    ...(body ? [`--data-raw ${quoted(body)}`] : []),
+  ].join(' \\\n  ')
+}
+
+const button = (text, work, more = {}) => {
+  const made = h(
     'button',
     {
       type: 'button',
-      disabled: http.replay !== undefined,
+      ...more,
       onclick: attempt(async () => {
-        again.disabled = true
+        made.disabled = true
         try {
-          const { id } = await ask('replay', { id: one.id })
-          location.hash = `#/request/${id}`
+          await work()
         } finally {
-          again.disabled = false
+          made.disabled = false
         }
       }),
     },
-    'Replay',
+    text,
   )
+  return made
+}
+
+const replayed = async (id, edit) => {
+  location.hash = `#/request/${(await ask('replay', { id, edit })).id}`
+}
+
+/** A form with a request as it is shown, which is sent as it is then. */
+function editorOf({ id, http: { edit } }) {
+  const field = (label, node) => h('label', {}, h('span', { class: 'dim' }, label), node)
+  const area = (text, rows) => h('textarea', { rows, spellcheck: 'false' }, text)
+  const method = h('input', { value: edit.method, size: 8 })
+  const target = h('input', { value: edit.target })
+  const headers = area(edit.headers, Math.min(12, edit.headers.split('\n').length + 1))
+  const body = edit.body === undefined || edit.body === null ? undefined : area(edit.body, 8)
+  const before = body?.value
+  const send = () =>
+    replayed(id, {
+      method: method.value,
+      target: target.value,
+      headers: headers.value,
+      ...(body && body.value !== before && { body: body.value }),
+    })
+  return card(
+    h(
+      'details',
+      {},
+      h('summary', {}, 'Edit and send'),
+      h(
+        'form',
+        {
+          class: 'pad edit',
+          onsubmit: (event) => {
+            event.preventDefault()
+            attempt(send)()
+          },
+        },
+        field('Method', method),
+        field('Path', target),
+        field('Headers', headers),
+        body ? field('Body', body) : undefined,
+        h('p', { class: 'dim' }, 'What you leave as it is has its real value again, also where it is redacted.'),
+        h('button', {}, 'Send'),
+      ),
+    ),
+  )
+}
+
+async function httpOf(one) {
+  const { http } = one
+  const cannot = http.replay !== undefined
   const before =
     one.data.repeats === undefined ? undefined : await ask(`activity?id=${one.data.repeats}`).catch(() => undefined)
   const responses =
@@ -411,12 +587,21 @@ async function httpOf(one) {
         )
   return {
     button: [
-      again,
-      http.replay === undefined ? undefined : h('span', { class: 'dim' }, `Cannot be replayed because ${http.replay}.`),
+      button('Replay', () => replayed(one.id), { disabled: cannot }),
+      button('Copy as curl', async () => {
+        const command = curlOf(http.edit)
+        await navigator.clipboard.writeText(command)
+        notice(command.includes('[redacted]') ? 'Copied. Fill in what is [redacted].' : 'Copied.')
+      }),
+      cannot ? h('span', { class: 'dim' }, `Cannot be replayed because ${http.replay}.`) : undefined,
     ],
     nodes: [
       ...responses,
-      ...section('Request', card(headersOf(http.request.headers), bodyOf(http.request.body))),
+      ...section(
+        'Request',
+        card(headersOf(http.request.headers), bodyOf(http.request.body)),
+        cannot ? undefined : editorOf(one),
+      ).filter(Boolean),
       ...(http.explained.length ? section('Chain', card(h('p', { class: 'pad' }, stepsOf(http.explained)))) : []),
       ...(one.replays.length ? section('Replays of it', card(h('ul', { class: 'rows' }, one.replays.map(row)))) : []),
     ],
@@ -463,12 +648,18 @@ async function detailView(id) {
   // What the server says once more of what is shown already is not new.
   const isNew = ({ id, trace, outcome }) =>
     trace === one.trace && !one.related.some((other) => other.id === id && other.outcome === outcome)
-  const fresh = h('button', { type: 'button', hidden: true, onclick: () => show() }, 'Show what is new')
+  const fresh = freshButton()
+  const again =
+    one.again &&
+    button(one.again.action, async () => {
+      if (one.again.confirm !== undefined && !confirm(one.again.confirm)) return
+      notice((await ask('action', { panel: one.again.key, action: one.again.action, id: one.again.id })).message)
+    })
   return {
     title: one.title,
     stays: true,
     nodes: [
-      h('p', {}, h('a', { href: `#/${one.kind}` }, titles[one.kind])),
+      h('p', {}, h('a', { href: addresses.get(one.kind) || `#/${one.kind}` }, titles[one.kind])),
       h(
         'div',
         { class: 'bar' },
@@ -480,6 +671,7 @@ async function detailView(id) {
         ),
         h('span', { class: 'dim' }, span(one.ms)),
         ...http.button,
+        again,
         fresh,
       ),
       ...failureOf(one),
@@ -496,40 +688,37 @@ async function detailView(id) {
 
 function routesView() {
   const rows = h('tbody', {})
-  const filter = h('input', {
-    type: 'search',
-    placeholder: 'Filter',
-    'aria-label': 'Filter routes',
-    oninput: () => draw(),
-  })
-  const draw = () => {
-    const text = filter.value.toLowerCase()
-    rows.replaceChildren(
-      ...overview.routes
-        .filter(({ method, path }) => `${method} ${path}`.toLowerCase().includes(text))
-        .map(({ method, path, plugin, steps }) =>
-          h(
-            'tr',
-            {},
-            h('td', { class: 'whole' }, method),
-            h(
-              'td',
-              {},
+  const bar = filterBar(
+    ['method', 'plugin', 'text'],
+    () => overview.routes,
+    (shown) =>
+      rows.replaceChildren(
+        ...shown.map(({ method, path, plugin, steps }) =>
+          tableRow([
+            h('span', { class: 'whole' }, method),
+            [
               h('code', { class: 'whole' }, path),
               plugin === 'application' ? undefined : [' ', h('span', { class: 'badge' }, plugin)],
-            ),
-            h('td', { class: 'chain' }, steps ? stepsOf(steps) : h('span', { class: 'dim' }, 'no sample path')),
-          ),
+            ],
+            h('div', { class: 'chain' }, steps ? stepsOf(steps) : h('span', { class: 'dim' }, 'no sample path')),
+          ]),
         ),
-    )
-  }
-  draw()
+      ),
+  )
+  bar.draw()
   return {
     title: 'Routes',
     changed() {},
-    nodes: [h('div', { class: 'bar' }, h('h2', {}, 'Routes'), filter), table(['Method', 'Path', 'Chain'], rows)],
+    nodes: [h('div', { class: 'bar' }, h('h2', {}, 'Routes'), bar.node), table(['Method', 'Path', 'Chain'], rows)],
   }
 }
+
+const tableRow = (cells) =>
+  h(
+    'tr',
+    {},
+    cells.map((cell) => h('td', {}, cell)),
+  )
 
 const table = (columns, body) =>
   h(
@@ -585,43 +774,95 @@ function pluginsView() {
   }
 }
 
+const inUnits = (value, units, by) => {
+  let at = 0
+  for (; value >= by && at < units.length - 1; at++) value /= by
+  return `${Number(value.toPrecision(Math.max(3, Math.trunc(value).toString().length)))} ${units[at]}`.trim()
+}
+
+/** A number in the unit that the end of its name has. */
+function quantity(name, value) {
+  if (/_bytes(_|$)/.test(name)) return inUnits(value, ['bytes', 'kB', 'MB', 'GB'], 1000)
+  if (!/_seconds(_|$)/.test(name)) return inUnits(value, [''], 1)
+  // A moment, such as the start of the process, is in seconds since 1970.
+  return value > 1e9 ? new Date(value * 1000).toLocaleString() : span(value * 1000)
+}
+
+/** A figure and its last minutes: of a total, which only grows, what comes per second. */
+function figureCells({ id, cells, history }) {
+  const [name] = id.split('{')
+  const value = cells.at(-1)
+  if (typeof value !== 'number') return [value, '']
+  const grows = /_(total|count|sum)$/.test(name)
+  const points = grows
+    ? history.slice(1).map(([at, now], i) => [at, Math.max(0, now - history[i][1]) / ((at - history[i][0]) / 1000)])
+    : history
+  const rate = grows && points.length ? ` · ${quantity(name, points.at(-1)[1])} per second` : ''
+  return [quantity(name, value) + rate, chart(points, (one) => quantity(name, one) + (grows ? ' per second' : ''))]
+}
+
+function chart(points, said) {
+  if (points.length < 2) return ''
+  const values = points.map(([, value]) => value)
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  const [from, to] = [points[0][0], points.at(-1)[0]]
+  const place = ([at, value]) =>
+    `${(((at - from) / (to - from || 1)) * 118 + 1).toFixed(1)},${(23 - ((value - low) / (high - low || 1)) * 22).toFixed(1)}`
+  const made = (name, attributes) => {
+    const node = document.createElementNS('http://www.w3.org/2000/svg', name)
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value)
+    return node
+  }
+  const label = low === high ? `always ${said(low)}` : `between ${said(low)} and ${said(high)}`
+  const svg = made('svg', { class: 'chart', viewBox: '0 0 120 24', role: 'img', 'aria-label': label })
+  svg.append(made('polyline', { points: points.map(place).join(' ') }))
+  return h('span', { title: label }, svg)
+}
+
 async function panelView(key) {
-  const panel = await ask(`panel?key=${encodeURIComponent(key)}`)
+  const read = () => ask(`panel?key=${encodeURIComponent(key)}`)
+  const panel = await read()
   const cell = (value) =>
     value === null
       ? ''
-      : typeof value !== 'object'
-        ? String(value)
-        : value.time !== undefined
-          ? new Date(value.time).toLocaleString()
-          : h('code', {}, json(value.json))
-  const button =
+      : typeof value === 'number'
+        ? quantity('', value)
+        : typeof value !== 'object' || value instanceof Node
+          ? value
+          : value.time !== undefined
+            ? new Date(value.time).toLocaleString()
+            : h('code', {}, json(value.json))
+  const act =
     (id) =>
     ({ name, confirm: question }) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          'aria-label': `${name} ${id}`,
-          onclick: attempt(async () => {
-            if (question !== undefined && !confirm(question)) return
-            const { message } = await ask('action', { panel: key, action: name, id })
-            notice(message)
-            await show()
-          }),
-        },
+      button(
         name,
+        async () => {
+          if (question !== undefined && !confirm(question)) return
+          const { message } = await ask('action', { panel: key, action: name, id })
+          notice(message)
+          await show()
+        },
+        { 'aria-label': `${name} ${id}` },
       )
-  const rows = panel.rows.map(({ id, cells }) =>
-    h(
-      'tr',
-      {},
-      cells.map((value) => h('td', {}, cell(value))),
-      panel.actions.length ? h('td', { class: 'act' }, panel.actions.map(button(id))) : undefined,
-    ),
-  )
+  const rowsOf = ({ rows }) =>
+    rows.map((one) =>
+      tableRow([
+        ...(one.history ? [...one.cells.slice(0, -1), ...figureCells(one)] : one.cells).map(cell),
+        ...(panel.actions.length ? [h('div', { class: 'act' }, panel.actions.map(act(one.id)))] : []),
+      ]),
+    )
+  const body = h('tbody', {}, rowsOf(panel))
+  const isChart = panel.rows.some(({ history }) => history)
+  const refresh = async () => {
+    const next = await read().catch(() => undefined)
+    if (next && body.isConnected) body.replaceChildren(...rowsOf(next))
+  }
   return {
     title: panel.title,
+    begin() {
+      if (isChart) refreshing = setInterval(refresh, panel.interval)
+    },
     changed() {},
     nodes: [
       h(
@@ -631,8 +872,11 @@ async function panelView(key) {
         h('span', { class: 'badge' }, panel.plugin),
         h('button', { type: 'button', onclick: () => show() }, 'Refresh'),
       ),
-      rows.length
-        ? table([...panel.columns, ...(panel.actions.length ? [''] : [])], h('tbody', {}, rows))
+      panel.rows.length
+        ? table(
+            [...panel.columns, ...(isChart ? ['Last minutes'] : []), ...(panel.actions.length ? ['Actions'] : [])],
+            body,
+          )
         : card(h('p', { class: 'empty' }, 'Nothing here.')),
       panel.isMore ? h('p', { class: 'dim' }, 'There are more rows, which are not shown.') : undefined,
     ].filter(Boolean),

@@ -114,8 +114,8 @@ function ofUndici(request: UndiciRequest, url: URL): Outgoing {
   }
 }
 
-/** Follows the client of `node:http` and `node:https`, on every runtime; returns the function that ends this. */
-export function followHttpClient<Own extends object>(follower: OutgoingFollower<Own>): () => void {
+/** Follows the client of `node:http` and `node:https`, on every runtime. */
+function followHttpClient<Own extends object>(follower: OutgoingFollower<Own>): () => void {
   const pending = new WeakMap<object, Own>()
   const take = (request: object) => {
     const own = pending.get(request)
@@ -156,8 +156,15 @@ export function followHttpClient<Own extends object>(follower: OutgoingFollower<
   ])
 }
 
-/** Replaces the global `fetch`, for runtimes on which no channel reports its requests; returns the function that undoes this. */
-export function wrapFetch<Own extends object>(follower: OutgoingFollower<Own>): () => void {
+export const isOnNode = !('Bun' in globalThis) && !('Deno' in globalThis)
+
+/** Follows all that can be followed; returns the function that ends this. Bun and Deno have no channels for their `fetch`, so it is replaced there. */
+export function followOutgoing<Own extends object>(follower: OutgoingFollower<Own>): () => void {
+  const ends = [followFetch(follower), followHttpClient(follower)]
+  return together(isOnNode ? ends : [...ends, wrapFetch(follower)])
+}
+
+function wrapFetch<Own extends object>(follower: OutgoingFollower<Own>): () => void {
   const { fetch } = globalThis
   let isOn = true
   // A proxy, which keeps the members of the runtime, such as `fetch.preconnect` of Bun.

@@ -35,6 +35,11 @@ export interface InspectorPanel {
   readonly columns: readonly string[]
   /** Returns the current rows, in full or as cells of which the first is the id; rows after `limit` are not shown. */
   rows(services: PanelServices, limit: number): PanelRows | AsyncIterable<ShownRow> | Promise<PanelRows>
+  /**
+   * Whether the numbers of its last column change by themselves: the page shows them over the last minutes. The end of the row's id names
+   * the unit, as in metrics: `_seconds`, `_bytes`; a `_total` or a `_count` only grows, and is shown per second.
+   */
+  readonly charts?: boolean
   /** The buttons of each row. */
   readonly actions?: readonly PanelAction[]
 }

@@ -27,6 +27,16 @@ export interface WorkList {
   readonly title: string
 }
 
+/** An action of a panel of the inspector, for one row. */
+export interface PanelRowAction {
+  /** The title of the panel. */
+  readonly panel: string
+  /** The name of the action. */
+  readonly action: string
+  /** The id of the row. */
+  readonly id: string
+}
+
 /** The duration of some work in OpenTelemetry. */
 export interface WorkDuration {
   /** The name of the metric. */
@@ -89,6 +99,8 @@ export interface WorkKind<in Event extends object = never> {
   readonly repeats?: number
   /** Returns the details that its page in the inspector shows. Known secrets in it are redacted. */
   readonly data?: (event: Event) => { readonly [name: string]: unknown }
+  /** Returns the action of a panel of the same plugin that the page of its row offers if it has failed, such as sending a job again. */
+  readonly again?: (event: Event) => PanelRowAction
   /** `email`: the `html` and `text` of its `data` are shown as they look. */
   readonly view?: 'email'
   /** The labels of its metrics, by name. */
@@ -124,7 +136,21 @@ declare module '../../../kernel/plugin/define.ts' {
 }
 
 const members: readonly (keyof WorkKind)[] = [
-  ...(['channel', 'form', 'role', 'for', 'list', 'help', 'span', 'title', 'note', 'repeats', 'data', 'view'] as const),
+  ...([
+    'channel',
+    'form',
+    'role',
+    'for',
+    'list',
+    'help',
+    'span',
+    'title',
+    'note',
+    'repeats',
+    'data',
+    'again',
+    'view',
+  ] as const),
   ...(['labels', 'attributes', 'ended', 'isRoot', 'connection', 'request', 'isNotable', 'measures'] as const),
   ...(['metric', 'duration'] as const),
 ]

@@ -293,7 +293,9 @@ describe('memory', () => {
   })
 
   test('of failures and marks is counted', () => {
-    const recorder = new Recorder({ path: '/', keep: 5, bodyLimit: 1, redact: [] }, new Redactor([], []))
+    const recorder = new Recorder({ path: '/', keep: 5, bodyLimit: 1, redact: [] }, new Redactor([], []), {
+      listing: { routes: [] },
+    } as never)
     const { activities } = recorder
     const failed = activities.begin({ kind: 'request', title: 'x' }, undefined)
     recorder.failed(
