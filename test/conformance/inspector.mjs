@@ -21,6 +21,15 @@ export async function run() {
     router: new RouteCollection(),
     plugins: { inspector: true, helmet: true, queues: { run: true } },
   })
+  server.get('/books/:id', (req) => ({ id: req.params.id }))
+  server.get('/ask', async () => {
+    const address = `http://127.0.0.1:${server.port}/books`
+    await (await fetch(`${address}/1?token=hidden`)).text()
+    await new Promise((resolve) =>
+      request(`${address}/2`, { agent: false }, (res) => res.on('end', resolve).resume()).end(),
+    )
+    return 'asked'
+  })
   let calls = 0
   server.post('/orders', async (req) => {
     req.log.info({ token: 'hidden' }, 'ordering')
@@ -76,6 +85,15 @@ export async function run() {
     await ask(path, { headers: { 'x-forwarded-for': '127.0.0.1' } }),
     await ask(path, { headers: { host: 'evil.example' } }),
   ]
+  const global = globalThis.fetch
+  await ask('/ask')
+  const [asking] = (await json('list?kind=request')).filter((/** @type {any} */ one) => one.title === 'GET /ask')
+  // The end of a connection may be reported after the response.
+  const outgoing = async () => {
+    const list = await json('list?kind=outgoing')
+    return list.some((/** @type {any} */ one) => one.outcome === 'running') ? outgoing() : list
+  }
+  const sent = (await outgoing()).filter((/** @type {any} */ one) => one.parent === asking.id)
   const panel = await json('panel?key=queues.0')
   const result = {
     refused: refused.map(({ status }) => status),
@@ -86,10 +104,14 @@ export async function run() {
     status: first.http.response.status,
     shows: JSON.stringify([first, second]).includes('hidden'),
     live: /event: changed\ndata: \[/.test((await live).text),
+    outgoing: sent
+      .map((/** @type {any} */ one) => `${one.title.replace(/127.*?[/]/, '/')} ${one.note} ${one.outcome}`)
+      .reverse(),
     panel: panel.rows.some((/** @type {any} */ row) => row.cells[0] === 'inspected'),
   }
   await handle.unsubscribe()
   await QueueService.stop()
   await server.close()
-  return result
+  // Where the inspector replaces it, it is that of the runtime again.
+  return { ...result, isWrapped: global !== globalThis.fetch }
 }

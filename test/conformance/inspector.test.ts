@@ -13,6 +13,8 @@ test.each(
     status: 500,
     shows: false,
     live: true,
+    outgoing: ['GET /books/1?token=[redacted] 200 ok', 'GET /books/2 200 ok'],
+    isWrapped: !target.runtime.startsWith('node'),
     panel: true,
   })
 })

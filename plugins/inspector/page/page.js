@@ -238,7 +238,7 @@ const filters = {
   level: { label: 'Level', of: ({ kind, note }) => (kind === 'log' ? note : undefined) },
   outcome: { label: 'Outcome', of: ({ kind, outcome }) => (kind === 'log' ? undefined : outcome) },
   plugin: { label: 'Plugin', of: ({ plugin }) => plugin },
-  slow: { label: 'Slower than, in ms', type: 'number', keeps: ({ ms }, value) => (ms ?? 0) > Number(value) },
+  slow: { label: 'Slower (ms)', type: 'number', keeps: ({ ms }, value) => (ms ?? 0) > Number(value) },
   text: {
     label: 'Text',
     type: 'search',
@@ -788,17 +788,29 @@ function quantity(name, value) {
   return value > 1e9 ? new Date(value * 1000).toLocaleString() : span(value * 1000)
 }
 
-/** A figure and its last minutes: of a total, which only grows, what comes per second. */
-function figureCells({ id, cells, history }) {
+const sumOf = (id) => id.replace(/_count(?=\{|$)/, '_sum')
+
+/** The cells of a figure with its last minutes. A histogram is one row: how often, and the mean. A total only grows, so its chart is what comes per second. */
+function figureCells({ id, cells, history }, byId) {
   const [name] = id.split('{')
   const value = cells.at(-1)
-  if (typeof value !== 'number') return [value, '']
-  const grows = /_(total|count|sum)$/.test(name)
-  const points = grows
+  const isPair = /_sum$/.test(name) && byId.has(id.replace(/_sum(?=\{|$)/, '_count'))
+  if (typeof value !== 'number' || isPair) return isPair ? undefined : [...cells, '']
+  const sum = sumOf(id) === id ? undefined : byId.get(sumOf(id))
+  const isCount = /_(total|count)$/.test(name)
+  const unit = /_count$/.test(name) ? '' : name
+  const points = isCount
     ? history.slice(1).map(([at, now], i) => [at, Math.max(0, now - history[i][1]) / ((at - history[i][0]) / 1000)])
     : history
-  const rate = grows && points.length ? ` · ${quantity(name, points.at(-1)[1])} per second` : ''
-  return [quantity(name, value) + rate, chart(points, (one) => quantity(name, one) + (grows ? ' per second' : ''))]
+  const rate = isCount && points.at(-1)?.[1]
+  const text = [
+    quantity(unit, value),
+    sum && value ? `mean ${quantity(name, sum.cells.at(-1) / value)}` : '',
+    rate ? `${quantity(unit, rate)} per second` : '',
+  ]
+  const said = (one) => quantity(unit, one) + (isCount ? ' per second' : '')
+  const title = sum ? id.replace(/_count(?=\{|$)/, '') : id
+  return [title, ...cells.slice(1, -1), text.filter(Boolean).join(' · '), chart(points, said)]
 }
 
 function chart(points, said) {
@@ -845,13 +857,14 @@ async function panelView(key) {
         },
         { 'aria-label': `${name} ${id}` },
       )
-  const rowsOf = ({ rows }) =>
-    rows.map((one) =>
-      tableRow([
-        ...(one.history ? [...one.cells.slice(0, -1), ...figureCells(one)] : one.cells).map(cell),
-        ...(panel.actions.length ? [h('div', { class: 'act' }, panel.actions.map(act(one.id)))] : []),
-      ]),
-    )
+  const rowsOf = ({ rows }) => {
+    const byId = new Map(rows.map((one) => [one.id, one]))
+    return rows.flatMap((one) => {
+      const cells = one.history ? figureCells(one, byId) : one.cells
+      const actions = panel.actions.length ? [h('div', { class: 'act' }, panel.actions.map(act(one.id)))] : []
+      return cells ? tableRow([...cells.map(cell), ...actions]) : []
+    })
+  }
   const body = h('tbody', {}, rowsOf(panel))
   const isChart = panel.rows.some(({ history }) => history)
   const refresh = async () => {

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { MustacheAdapter, memoryQueue, memoryTransport, QueueService, RouteCollection, Server } from 'framework'
 import type { Browser, Page } from 'playwright-core'
@@ -6,6 +8,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasChromium, startChromium, watch } from '../../support/chromium.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { visit } from './support.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What axe finds, with every part of the page open; of `rules` alone where only the colours differ. */
+async function faults(page: Page, rules: readonly string[] | undefined): Promise<unknown> {
+  await page.evaluate(axe)
+  return page.evaluate(async (rules) => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
+    }
+    for (const one of document.querySelectorAll('details')) one.open = true
+    return (await axe.run(rules ? { runOnly: rules } : {})).violations.map(({ id, nodes }) => [
+      id,
+      nodes.map(({ html }) => html),
+    ])
+  }, rules)
+}
 
 const nasty = `<img src=x onerror="alert(1)"><script>alert(2)</script>`
 
@@ -30,6 +49,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
         helmet: true,
         queues: { run: true },
         cache: true,
+        metrics: true,
         health: { ready: false },
         mailer: { providers, defaultProvider: 'main' },
       },
@@ -49,6 +69,11 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     server.post('/orders', async function placeOrder(req) {
       req.log.info({ book: 1 }, 'an order was placed')
       return orders.publish({ book: 1 }, { attempts: 2, backoff: { type: 'fixed', delay: 1 } })
+    })
+    server.post('/prices', async () => {
+      await fetch(`http://127.0.0.1:${server.port}/books/1?token=hidden-value`)
+      await fetch(`http://127.0.0.1:${server.port}/nowhere`)
+      return 'asked'
     })
     server.post('/fails', function fails(req) {
       count++
@@ -71,6 +96,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       })
     await post('/orders', { book: 1, password: 'hidden-value' })
     await post('/fails', { title: nasty })
+    await post('/prices', {})
     for (let i = 0; i < 2; i++) await fetch(url(`/books/${encodeURIComponent(nasty)}`))
     await fetch(url('/nowhere'))
   })
@@ -104,6 +130,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
 
   test.each([
     ['a desktop', 1280],
+    ['a tablet', 800],
     ['a phone', 390],
   ])('every view holds on %s, light and dark', async (_what, width) => {
     const { page, wrong, see } = await open({ viewport: { width, height: 800 } })
@@ -111,6 +138,10 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
         expect(await overflow(page), `${name}, ${colorScheme}`).toBe(false)
+        expect(
+          await faults(page, colorScheme === 'dark' ? ['color-contrast'] : undefined),
+          `${name}, ${colorScheme}`,
+        ).toEqual([])
         const path = `${shots}/${name}-${colorScheme}-${width}.png`
         if (shots !== undefined) await page.screenshot({ path, fullPage: true })
       }
@@ -136,6 +167,13 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await shot('request')
     expect(await see(failure)).toContain('no stock of <img src=x')
     await shot('failure')
+    await see('request')
+    const calls = await see(await firstOf(page, 'POST /prices'))
+    for (const part of ['Outgoing request: GET 127.0.0.1', '/books/1?token=[redacted] (200)'])
+      expect(calls).toContain(part)
+    await shot('outgoing')
+    expect(await see('exceptions')).toMatch(/Error at test\/plugins\/inspector\/page\.test\.ts:\d+:\d+\n+no stock/)
+    await shot('exceptions')
     await see('mail')
     await see(await firstOf(page, 'Your book'))
     const mail = page.frameLocator('iframe')
@@ -148,6 +186,10 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await page.getByRole('link', { name: 'Dead letters' }).click()
     await page.waitForSelector('h2:has-text("Dead letters")')
     await shot('panel')
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    await page.waitForSelector('svg.chart', { timeout: 20_000 })
+    expect(await page.locator('main').innerText()).toMatch(/process_resident_memory_bytes\s+[\d.]+ MB/)
+    await shot('metrics')
     expect(await see('log')).toContain('an order was placed')
     expect(await see('cache')).toContain('HIT')
     // What the policy of the email has kept from being loaded is what is expected of it.
@@ -162,7 +204,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect(await marked()).toEqual([expect.stringMatching(/^Requests/)])
     await see('routes')
     expect(await marked()).toEqual(['Routes'])
-    const lines = await page.locator('td:first-child').evaluateAll((cells) =>
+    const lines = await page.locator('td:first-child span').evaluateAll((cells) =>
       cells.map((cell) => {
         const range = document.createRange()
         range.selectNodeContents(cell)
