@@ -70,7 +70,7 @@ export class Activities {
   readonly #begun = new WeakMap<Activity, number>()
   #bytes = 0
   /** Ids of a later process are larger: what the previous version has recorded keeps its addresses. */
-  #count = (Math.floor(systemClock.now() / 1_000) % 0x40_0000) * 1_000
+  #count = systemClock.now() % 0x8000_0000
   /** Called with each activity that is new or has changed. */
   onChange: (activity: Activity) => void = () => {}
   onClear: () => void = () => {}

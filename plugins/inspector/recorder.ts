@@ -124,9 +124,11 @@ export class Recorder {
     const { raw, id, ip } = request
     const native = arrived ?? raw
     const { method, target } = native
-    const secrets = this.redactor.ofPath(request.params)
-    const shown = this.redactor.target(target.slice(0, 4_096), secrets)
     const repeat = this.repeating.getStore()
+    // With another method, the same path may be that of a route with other names.
+    const earlier = (repeat && this.#secrets.get(repeat.of)) ?? []
+    const secrets = [...this.redactor.ofPath(request.params), ...earlier]
+    const shown = this.redactor.target(target.slice(0, 4_096), secrets)
     // The trace of the sender, except for a replay, which is a trace of its own.
     const trace = repeat === undefined ? traceOf(raw.header('traceparent')) : undefined
     const activity = this.activities.begin(
