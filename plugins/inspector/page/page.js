@@ -250,6 +250,7 @@ const filters = {
 /** The filters in `names` for the rows that `all` returns. They are in the address, so that a reload and a link keep them. */
 function filterBar(names, all, draw) {
   const given = new URLSearchParams(addressNow()[1])
+  addresses.set(placeNow()[1], location.hash || undefined)
   const onchange = () => {
     const chosen = new URLSearchParams(inputs.map(([name, input]) => [name, input.value]).filter(([, value]) => value))
     history.replaceState(null, '', addressNow()[0] + (String(chosen) && `?${chosen}`))

@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { MustacheAdapter, memoryQueue, memoryTransport, QueueService, RouteCollection, Server } from 'framework'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hasChromium, startChromium, watch } from '../../support/chromium.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { visit } from './support.ts'
@@ -242,6 +243,100 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await page.keyboard.press('Tab')
     expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
     expect(wrong).toEqual([])
+  })
+
+  test('a list is filtered by the keyboard, and the address keeps that', async () => {
+    const { page, wrong, see } = await open({ viewport: { width: 1280, height: 800 } })
+    await see('request')
+    const titles = () => page.locator('main .rows .title').allInnerTexts()
+    const all = (await titles()).length
+    await page.getByLabel('Status').focus()
+    await page.keyboard.type('5')
+    await vi.waitUntil(async () => (await titles()).length < all)
+    expect(new Set(await titles())).toEqual(new Set(['POST /fails']))
+    expect(page.url()).toMatch(/#\/request\?status=5xx$/)
+    await page.reload()
+    await page.waitForSelector('main .rows a')
+    expect(new Set(await titles())).toEqual(new Set(['POST /fails']))
+    // A new request that does not match stays out, and one that does comes.
+    const before = (await titles()).length
+    await fetch(`http://127.0.0.1:${server.port}/fresh`)
+    await fetch(`http://127.0.0.1:${server.port}/fails`, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+    })
+    await vi.waitUntil(async () => (await titles()).length === before + 1)
+    await page.locator('main .rows a').first().click()
+    await page.waitForSelector('h3:has-text("Failure")')
+    await page.locator('main').getByRole('link', { name: 'Requests', exact: true }).click()
+    await page.waitForSelector('main .rows a')
+    expect(page.url()).toMatch(/\?status=5xx$/)
+    for (const [query, shown] of [
+      ['method=POST&route=%2Forders', ['POST /orders']],
+      ['outcome=failed&text=nothing', []],
+      ['slow=1000000', []],
+      ['text=books%2F1', ['GET /books/1?token=[redacted]']],
+    ] as const) {
+      await see(`request?${query}`)
+      expect(new Set(await titles()), query).toEqual(new Set(shown))
+    }
+    expect(await page.locator('main').innerText()).not.toContain('No entry')
+    expect(await see('request?slow=1000000')).toContain('No entry has all of these.')
+    expect(await see('log?level=info')).toContain('an order was placed')
+    expect(await see('routes?text=orders')).not.toContain('/books')
+    expect(wrong).toEqual([])
+    await page.context().close()
+  })
+
+  test('a request is changed and sent, and copied for a shell without its secrets', async () => {
+    const { page, wrong, see } = await open({
+      viewport: { width: 1280, height: 800 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    const nasty = { title: "a'b\u0003$(x)" }
+    await fetch(`http://127.0.0.1:${server.port}/fails?token=hidden-value&q=[1-3]`, {
+      method: 'POST',
+      body: JSON.stringify({ ...nasty, password: 'hidden-value' }),
+      headers: { 'content-type': 'application/json', authorization: 'Bearer hidden-value' },
+    })
+    await see('request')
+    await see(await firstOf(page, 'q=[1-3]'))
+    await page.getByRole('button', { name: 'Copy as curl' }).click()
+    await page.waitForFunction(() => document.getElementById('notice')?.textContent !== '')
+    expect(await page.locator('#notice').innerText()).toBe('Copied. Fill in what is [redacted].')
+    const command = await page.evaluate(() => navigator.clipboard.readText())
+    expect(command).toContain(`'http://127.0.0.1:${server.port}/fails?token=[redacted]&q=[1-3]'`)
+    expect(command).not.toMatch(/hidden|[^\P{Cc}\n]/u)
+    // What a shell makes of it.
+    const words = execFileSync('bash', ['-c', command.replace('curl', 'printf "%s\\0"')], { encoding: 'utf8' }).split(
+      '\0',
+    )
+    expect(words.slice(0, 4)).toEqual([
+      '-g',
+      '-X',
+      'POST',
+      `http://127.0.0.1:${server.port}/fails?token=[redacted]&q=[1-3]`,
+    ])
+    expect(words).toContain('authorization: [redacted]')
+    expect(JSON.parse(words[words.indexOf('--data-raw') + 1]!)).toEqual({ ...nasty, password: '[redacted]' })
+
+    await page.locator('summary', { hasText: 'Edit and send' }).click()
+    const text = await page.getByLabel('Body').inputValue()
+    await page.getByLabel('Body').fill(text.replace('"title": "a', '"title": "changed'))
+    await page.getByLabel('Path').fill('/fails?token=[redacted]&q=new')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.waitForSelector('h2:has-text("q=new")')
+    expect(await page.locator('main').innerText()).toContain('no stock of changed')
+    await page.locator('summary', { hasText: 'Edit and send' }).click()
+    await page.getByLabel('Path').fill('/fails?note=[redacted]')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.waitForFunction(() =>
+      document.getElementById('notice')?.textContent?.includes('has changed and contains'),
+    )
+    // The refusal is a response of 400.
+    expect(wrong.filter((one) => !one.startsWith('400 '))).toEqual([])
+    await page.context().close()
   })
 
   test('an email asks no one for anything and leads nowhere, and nothing that is shown is run', async () => {
