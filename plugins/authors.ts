@@ -50,6 +50,7 @@ export { type AnyCheck, type Check, type Need, option, type SettingsOf, sizeOpti
 export { answerWithin } from './shared/stores/availability.ts'
 export { announceBackend, type Backend, type BackendOptions } from './shared/stores/backends.ts'
 export {
+  type PanelRowAction,
   type WorkAttributes,
   type WorkDuration,
   type WorkFollower,

@@ -6,28 +6,35 @@ import type { Activity } from './activities.ts'
 import type { Recorder } from './recorder.ts'
 import { httpOf } from './views.ts'
 
-/** How many entries of each kind the next version receives, each with this many characters at most. */
+/** How many entries of each kind, and how many that failed, the next version receives, each with this many characters at most. */
 const maxEntries = 50
-const maxText = 32 * 1024
+const maxText = 16 * 1024
 /** Milliseconds for which changes are collected, and for which the next version may need them. */
 const pause = 200
 const patience = 60 * 60_000
+
+/** What failed is not displaced by what did not. */
+const groupOf = ({ kind, outcome }: Activity) => `${kind} ${outcome === 'failed'}`
 
 /**
  * Keeps the last entries for the next version of the application, redacted as on the page: in the memory of the development server, which
  * has the only place for them. Nothing is written to a disk. Returns the function that passes on the rest.
  */
 export function keepForNext(recorder: Recorder): { changed(activity: Activity): void; end(): Promise<void> } {
-  const store = handover()?.open('inspector', (entries) =>
-    recorder.restore(entries.flatMap(([, text]) => safely(() => [JSON.parse(text) as Activity], []))),
-  )
-  if (store === undefined) return { changed() {}, async end() {} }
   const kept = new Map<string, Set<number>>()
-  const waiting = new Map<string, Set<Activity>>()
+  const store = handover()?.open('inspector', (entries) => {
+    const restored = entries.flatMap(([, text]) => safely(() => [JSON.parse(text) as Activity], []))
+    kept.set('restored', new Set(restored.map(({ id }) => id)))
+    recorder.restore(restored)
+  })
+  if (store === undefined) return { changed() {}, async end() {} }
+  const waiting = new Set<Activity>()
   let timer: ReturnType<typeof systemClock.setTimeout> | undefined
   const flush = async () => {
     timer = undefined
-    const last = [...waiting.values()].flatMap((all) => [...all].slice(-maxEntries))
+    const groups = new Map<string, Activity[]>()
+    for (const activity of waiting) madeIn(groups, groupOf(activity), () => []).push(activity)
+    const last = [...groups.values()].flatMap((all) => all.slice(-maxEntries))
     waiting.clear()
     for (const activity of last) {
       const captured = recorder.capturedOf(activity)
@@ -35,8 +42,10 @@ export function keepForNext(recorder: Recorder): { changed(activity: Activity): 
       const text = [JSON.stringify({ ...activity, http }), JSON.stringify(activity)].find(
         ({ length }) => length <= maxText,
       )
-      if (text === undefined) continue
-      const ids = madeIn(kept, activity.kind, () => new Set())
+      // Cleared or dropped in the meantime.
+      if (text === undefined || recorder.activities.find(activity.id) !== activity) continue
+      for (const ids of kept.values()) ids.delete(activity.id)
+      const ids = madeIn(kept, groupOf(activity), () => new Set())
       store.set(String(activity.id), text, clock.now() + patience)
       ids.add(activity.id)
       const [oldest] = ids
@@ -50,7 +59,7 @@ export function keepForNext(recorder: Recorder): { changed(activity: Activity): 
   }
   return {
     changed(activity) {
-      madeIn(waiting, activity.kind, () => new Set()).add(activity)
+      waiting.add(activity)
       if (timer !== undefined) return
       timer = systemClock.setTimeout(() => void flush().catch(() => {}), pause)
       timer.unref()

@@ -1,5 +1,5 @@
 import { definePlugin, Server } from 'framework'
-import type { InspectorPanel } from 'framework/kernel'
+import { type InspectorPanel, workKind } from 'framework/kernel'
 
 const development = process.env.NODE_ENV !== 'production'
 new Server({ plugins: { inspector: development } })
@@ -25,3 +25,12 @@ definePlugin({
   // @ts-expect-error a row has an id
   inspector: () => [{ title: 'Wrong', columns: ['One'], rows: () => [{ cells: [1] }] }],
 })
+
+definePlugin({ name: 'four', inspector: () => [{ ...panel, charts: true }] })
+// @ts-expect-error a panel has charts, or none
+definePlugin({ name: 'five', inspector: () => [{ ...panel, charts: 'bytes' }] })
+
+const job = { channel: 'job', list: { id: 'job', title: 'Jobs' }, help: 'Jobs', span: () => 'job' }
+workKind<{ id: string }>({ ...job, again: ({ id }) => ({ panel: 'Jobs', action: 'Run', id }) })
+// @ts-expect-error an action has a row
+workKind({ ...job, again: () => ({ panel: 'Jobs', action: 'Run' }) })
