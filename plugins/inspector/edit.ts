@@ -1,4 +1,3 @@
-import { mediaTypeOf } from '../shared/http/media-type.ts'
 import { isObject } from '../shared/values/json.ts'
 import { redacted } from '../shared/values/redact.ts'
 import { safely } from '../shared/values/safely.ts'
@@ -40,62 +39,60 @@ type Sent = Pick<CapturedRequest, 'method' | 'target' | 'headers'> & { readonly 
  * a changed one is sent as it is. So a redacted value never leaves its place: under another name, the page would show it.
  */
 export async function edited(redactor: Redactor, kept: CapturedRequest, shown: Edit, given: Edit): Promise<Sent> {
-  const { method, target } = given
+  const { method } = given
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(method)) throw new Error(`the method is a word such as POST, not "${method}"`)
-  if (!/^\/[^\s\p{Cc}#]*$/u.test(target)) throw new Error('the path begins with "/" and has no spaces: encode them')
+  if (!/^\/[^\s\p{Cc}#]*$/u.test(given.target))
+    throw new Error('the path begins with "/" and has no spaces: encode them')
   const headers: Record<string, string> = {}
   for (const line of given.headers.split('\n').filter((one) => one.trim() !== '')) {
-    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*(.*?)\s*$/.exec(line) ?? []
-    if (name === undefined || value === undefined) throw new Error(`a header is "name: value", not "${line}"`)
+    const [, name = '', value] = /^([\w!#$%&'*+.^`|~-]+):\s*(.*?)\s*$/.exec(line) ?? []
+    if (value === undefined) throw new Error(`a header is "name: value", not "${line}"`)
     const key = name.toLowerCase()
     const real = kept.headers[key] ?? ''
-    headers[key] = value === String(redactor.header(key, real)).trim() ? real : whole(value, `the header ${key}`)
+    headers[key] = value === redactor.header(key, real).trim() ? real : whole(value, `the header ${key}`)
   }
-  const sent = { method: method.toUpperCase(), target: targetOf(kept.target, shown.target, target), headers }
+  const target = partsOf(kept.target, shown.target, given.target)
   if (given.body === undefined || given.body === shown.body)
-    return { ...sent, body: kept.hasBody ? kept.received.bytes() : undefined }
+    return { method, target, headers, body: kept.hasBody ? kept.received.bytes() : undefined }
   const text = new TextDecoder().decode(await decoded(kept.received.bytes(), kept.headers['content-encoding']))
-  const isForm = mediaTypeOf(kept.headers['content-type']) === 'application/x-www-form-urlencoded'
   // The new body has no coding.
   delete headers['content-encoding']
-  return {
-    ...sent,
-    body: given.body === '' ? undefined : Buffer.from(bodyOf(text, shown.body ?? '', given.body, isForm)),
-  }
+  return { method, target, headers, body: Buffer.from(bodyOf(text, shown.body ?? '', given.body)) }
 }
 
-/** Refuses a changed value in which something is still redacted or cut. */
+/** Refuses a changed value in which something is still redacted. */
 function whole(value: string, what: string): string {
   if (!value.includes(redacted)) return value
   throw new Error(`${what} has changed and contains ${redacted}: write the value, or leave all of it as it was`)
 }
 
-function targetOf(real: string, shown: string, given: string): string {
+/** Puts real parts in the place of unchanged ones: the path and its parameters, or the fields of a form. */
+function partsOf(real: string, shown: string, given: string): string {
   if (given === shown) return real
-  const [[from, fromQuery], [as, asQuery], [to, toQuery]] = [real, shown, given].map((one) => one.split(/\?(.*)/s)) as [
-    string[],
-    string[],
-    string[],
-  ]
-  const path = to === as ? from! : whole(to!, 'the path')
-  return toQuery === undefined ? path : `${path}?${pairsOf(fromQuery ?? '', asQuery ?? '', toQuery)}`
+  const [from, as, to] = [real, shown, given].map((one) => one.split(/(?=[?&])/)) as [string[], string[], string[]]
+  // A part may have been cut, or redacted with its separator.
+  if (from.length !== as.length) throw whyCut()
+  const bare = (part: string) => part.replace(/^[?&]/, '')
+  const names = as.map(bare)
+  return to
+    .map((part) => {
+      const at = names.indexOf(bare(part))
+      return at < 0
+        ? whole(part, 'the path or a field')
+        : part.slice(0, -bare(part).length || undefined) + bare(from[at]!)
+    })
+    .join('')
 }
 
-function pairsOf(real: string, shown: string, given: string): string {
-  const [from, as] = [real.split('&'), shown.split('&')]
-  return given
-    .split('&')
-    .map((pair) => from[as.indexOf(pair)] ?? whole(pair, 'a parameter'))
-    .join('&')
-}
+const whyCut = () => new Error('this was shown redacted or cut, so it cannot be changed: leave it as it was')
 
-function bodyOf(real: string, shown: string, given: string, isForm: boolean): string {
+function bodyOf(real: string, shown: string, given: string): string {
   const [from, as, to] = [real, shown, given].map((text) => safely(() => JSON.parse(text) as unknown))
   // What was shown as it is, is sent as it was written: numbers keep their digits.
   if (shown === real || (from !== undefined && shown === JSON.stringify(from, null, 2))) return whole(given, 'the body')
   if (isObject(to)) return JSON.stringify(restored(to, as, from))
-  if (isForm && from === undefined) return pairsOf(real, shown, given)
-  throw new Error('the body was shown redacted or cut, so it cannot be changed: leave it as it was')
+  if (from === undefined && !shown.includes('\n')) return partsOf(real, shown, given)
+  throw whyCut()
 }
 
 /** Puts real values in the place of unchanged ones. Not within lists, whose elements may have moved. */
@@ -106,9 +103,8 @@ function restored(given: unknown, shown: unknown, real: unknown): unknown {
     whole(text, 'a value in the body')
     return given
   }
+  const member = (of: object, name: string): unknown => (Object.hasOwn(of, name) ? Reflect.get(of, name) : undefined)
   return Object.fromEntries(
     Object.entries(given).map(([name, one]) => [name, restored(one, member(shown, name), member(real, name))]),
   )
 }
-
-const member = (of: object, name: string): unknown => (Object.hasOwn(of, name) ? Reflect.get(of, name) : undefined)

@@ -160,13 +160,9 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind): () => voi
   ])
 }
 
-/** Calls of one title in one piece of work that are worth a remark, as for queries. */
-const repeats = 5
-
 /** Follows the requests of this process to other servers. */
 function followCalls(recorder: Recorder, isOwn: (url: URL) => boolean): () => void {
   const { activities, current, redactor } = recorder
-  const counts = new LruMap<number>({ max: maxLinks })
   return followOutgoing<Activity>({
     begin({ method, url, isUpgrade }) {
       if (isUpgrade || method === 'CONNECT' || isOwn(url)) return undefined
@@ -185,11 +181,7 @@ function followCalls(recorder: Recorder, isOwn: (url: URL) => boolean): () => vo
       Object.assign(activity.data, { status, size, respondedAfter: activities.since(activity) })
       activities.onChange(activity)
     },
-    ended(activity) {
-      const times = timesOf(activity, counts)
-      if (times >= repeats) activity.note += `, ${times} times here`
-      activities.end(activity, Number(activity.data.status) >= 500 ? 'failed' : 'ok')
-    },
+    ended: (activity) => activities.end(activity, Number(activity.data.status) >= 500 ? 'failed' : 'ok'),
     failed(activity, error) {
       recorder.failed(activity, error)
       const why = error instanceof Error && error.name === 'AbortError' ? 'aborted' : 'no response'

@@ -1,8 +1,8 @@
-import type { Explanation, Kernel } from '../../kernel/index.ts'
+import type { Kernel } from '../../kernel/index.ts'
 import type { Marks } from '../shared/schema/marks.ts'
 import { framesOf } from '../shared/terminal/error-lines.ts'
 import { editorAddress, placesOf, placeText, sourceFrame } from '../shared/terminal/stack.ts'
-import { methodOf } from '../shared/terminal/tree.ts'
+import { handlerOf, methodOf } from '../shared/terminal/tree.ts'
 import { isObject } from '../shared/values/json.ts'
 import { safely } from '../shared/values/safely.ts'
 import type { Activity } from './activities.ts'
@@ -119,39 +119,23 @@ async function shownBody(
 }
 
 const stepsFor = (server: Kernel, { method, target }: CapturedRequest) =>
-  safely(() => ownSteps(server.explain(method, target)), [])
-
-const ownSteps = ({ steps }: Explanation) => steps.filter(({ plugin }) => plugin !== 'inspector')
-
-/** Sample values for parameters, one of which may match the pattern of a parameter. */
-const samples = ['1', 'a', '2026-01-01', '00000000-0000-4000-8000-000000000000', 'a.b', 'en']
+  safely(() => server.explain(method, target).steps.filter(({ plugin }) => plugin !== 'inspector'), [])
 
 /** Returns what is registered: plugins with their times, routes with their chains. */
 export function registeredOf(server: Kernel): object {
   const { listing } = server
   return {
     plugins: server.plugins,
-    routes: listing.routes.slice(0, 2_000).map(({ record, plugin }) => ({
+    routes: listing.routes.slice(0, 2_000).map(({ record, plugin, steps }) => ({
       method: methodOf(record),
       path: record.path,
       plugin,
-      steps: stepsOf(server, record.method, record.path),
+      steps: [
+        ...steps
+          .filter((step) => step.plugin !== 'inspector')
+          .map(({ name, plugin, slot }) => ({ name, plugin, slot })),
+        { name: handlerOf(record), plugin, slot: 'handler' },
+      ],
     })),
   }
-}
-
-/** Returns the chain of a route, found with a path that the route responds to; `undefined` if there is no such path. */
-function stepsOf(server: Kernel, method: string, path: string): Explanation['steps'] | undefined {
-  const asked = method === 'ALL' || method === '*' ? 'GET' : method
-  for (const sample of samples) {
-    const target = path.replace(/:\w+(?:\([^)]*\))?\??/g, sample).replaceAll('*', sample)
-    try {
-      const explained = server.explain(asked, target)
-      if (explained.route?.endsWith(` ${path}`)) return ownSteps(explained)
-    } catch {
-      return undefined
-    }
-    if (target === path) return undefined
-  }
-  return undefined
 }

@@ -1,5 +1,5 @@
 import type { Span } from '@opentelemetry/api'
-import { followFetch as followOutgoing, type Outgoing } from '../shared/development/outgoing.ts'
+import { followFetch as followOutgoing, type UndiciRequest } from '../shared/development/outgoing.ts'
 import { addressOf, type Begun, methodOf, type Spans } from './spans.ts'
 
 function begunOf(spans: Spans, method: string, url: URL): Begun {
@@ -23,19 +23,24 @@ function failed(span: Span, spans: Spans, error: unknown): void {
   spans.end(span)
 }
 
-const addHeader = { set: (to: Outgoing, name: string, value: string) => to.addHeader(name, value) }
+const addHeader = { set: (to: UndiciRequest, name: string, value: string) => void to.addHeader(name, value) }
+
+/** Whether a request already has a trace context, set by its sender or by an instrumentation. */
+function hasTraceparent({ headers }: UndiciRequest): boolean {
+  const names = typeof headers === 'string' ? headers.split('\r\n') : headers
+  return names.some((name) => /^traceparent(:|$)/i.test(String(name)))
+}
 
 /** Makes spans of Node.js `fetch` requests within other spans, and adds the context to them; returns a function that ends this. */
 export function followFetch(spans: Spans): () => void {
   const { api } = spans
   return followOutgoing<Span>({
-    begin(request) {
-      // With a trace context already, set by its sender or by an instrumentation, it is not ours.
-      if (api.trace.getActiveSpan() === undefined || request.hasHeader('traceparent')) return undefined
+    begin({ method, url, isUpgrade, undici }) {
+      if (api.trace.getActiveSpan() === undefined || undici === undefined || hasTraceparent(undici)) return undefined
       // No channel reports that a connection was taken over, so a span for it would never end.
-      const begun = request.isUpgrade ? undefined : spans.attempt(() => begunOf(spans, request.method, request.url))
+      const begun = isUpgrade ? undefined : spans.attempt(() => begunOf(spans, method, url))
       const { span, context } = begun === undefined ? { context: api.context.active() } : spans.begin(begun)
-      spans.inject(context, request, addHeader)
+      spans.inject(context, undici, addHeader)
       return span
     },
     responded: (span, status) => spans.endWith(span, status, 400),

@@ -701,7 +701,7 @@ function routesView() {
               h('code', { class: 'whole' }, path),
               plugin === 'application' ? undefined : [' ', h('span', { class: 'badge' }, plugin)],
             ],
-            h('div', { class: 'chain' }, steps ? stepsOf(steps) : h('span', { class: 'dim' }, 'no sample path')),
+            h('div', { class: 'chain' }, stepsOf(steps)),
           ]),
         ),
       ),

@@ -8,8 +8,8 @@ export interface Outgoing {
   readonly url: URL
   /** Whether it asks for another protocol, as a websocket does: no channel of undici reports how that ends. */
   readonly isUpgrade: boolean
-  hasHeader(name: string): boolean
-  addHeader(name: string, value: string): void
+  /** The request of undici, to which headers can be added. */
+  readonly undici?: UndiciRequest
 }
 
 /** What follows outgoing requests; `Own` is what it makes of one. */
@@ -25,7 +25,7 @@ export interface OutgoingFollower<Own extends object> {
 }
 
 /** The part of what undici's channels report about a request that is used here. */
-interface UndiciRequest {
+export interface UndiciRequest {
   readonly origin: string | URL
   readonly path: string
   readonly method: string
@@ -42,34 +42,20 @@ interface UndiciEvent {
 
 // Not resolved against the origin: a path that begins with two slashes would be a host.
 const urlOf = (origin: string, path: string) =>
-  safely(() => (path.startsWith('/') ? new URL(origin.replace(/\/$/, '') + path) : new URL(path, origin)), undefined)
+  safely(() => (path.startsWith('/') ? new URL(origin.replace(/\/$/, '') + path) : new URL(path, origin)))
 
 const sizeOf = (length: unknown) => (/^\d+$/.test(String(length)) ? Number(length) : undefined)
 
 const created = 'undici:request:create'
 /** The followers here, which are not the sign of an instrumentation. */
-const here = new Set<{ leave(): void; join(): void }>()
-
-function followCreated(heard: (event: UndiciEvent) => void): () => void {
-  let leave = followChannel(created, heard)
-  const one = {
-    leave: () => leave(),
-    join() {
-      leave = followChannel(created, heard)
-    },
-  }
-  here.add(one)
-  return () => {
-    here.delete(one)
-    one.leave()
-  }
-}
+const here = new Set<(event: unknown) => void>()
 
 /** Whether anything but the framework follows the requests of `fetch`, which is the sign of an instrumentation. */
 export function isFetchFollowed(): boolean {
-  for (const one of here) one.leave()
-  const { hasSubscribers } = heldChannel(created)
-  for (const one of here) one.join()
+  const channel = heldChannel(created)
+  for (const one of here) channel.unsubscribe(one)
+  const { hasSubscribers } = channel
+  for (const one of here) channel.subscribe(one)
   return hasSubscribers
 }
 
@@ -82,12 +68,24 @@ export function followFetch<Own extends object>(follower: OutgoingFollower<Own>)
       const own = pending.get(event.request)
       if (own !== undefined) then(own, event)
     })
+  const begin = (event: unknown) => {
+    const { request } = event as UndiciEvent
+    const url = urlOf(String(request.origin), request.path)
+    // An error that a subscriber throws would end the process.
+    const own =
+      url &&
+      safely(() =>
+        follower.begin({ method: request.method, url, isUpgrade: Boolean(request.upgrade), undici: request }),
+      )
+    if (own !== undefined) pending.set(request, own)
+  }
+  here.add(begin)
+  heldChannel(created).subscribe(begin)
   return together([
-    followCreated(({ request }) => {
-      const url = urlOf(String(request.origin), request.path)
-      const own = url && follower.begin(ofUndici(request, url))
-      if (own !== undefined) pending.set(request, own)
-    }),
+    () => {
+      here.delete(begin)
+      heldChannel(created).unsubscribe(begin)
+    },
     heard('headers', (own, { request, response: { statusCode, headers } }) => {
       const at = headers.findIndex((one, i) => i % 2 === 0 && String(one).toLowerCase() === 'content-length')
       // An interim response such as 103 Early Hints: the final one is still to come.
@@ -98,20 +96,6 @@ export function followFetch<Own extends object>(follower: OutgoingFollower<Own>)
     heard('trailers', (own) => follower.ended?.(own)),
     heard('error', (own, { error }) => follower.failed(own, error)),
   ])
-}
-
-function ofUndici(request: UndiciRequest, url: URL): Outgoing {
-  const { method, headers, upgrade } = request
-  return {
-    method,
-    url,
-    isUpgrade: Boolean(upgrade),
-    hasHeader(name) {
-      const names = typeof headers === 'string' ? headers.split('\r\n') : headers
-      return names.some((line) => String(line).split(':')[0]!.toLowerCase() === name)
-    },
-    addHeader: (name, value) => void request.addHeader(name, value),
-  }
 }
 
 /** Follows the client of `node:http` and `node:https`, on every runtime. */
@@ -127,9 +111,7 @@ function followHttpClient<Own extends object>(follower: OutgoingFollower<Own>): 
       const { method, path, protocol } = request
       const url = urlOf(`${protocol}//${request.getHeader('host') ?? request.host}`, path)
       const isUpgrade = request.hasHeader('upgrade')
-      const hasHeader = (name: string) => request.hasHeader(name)
-      // Its headers have been sent.
-      const own = url && follower.begin({ method, url, isUpgrade, hasHeader, addHeader() {} })
+      const own = url && follower.begin({ method, url, isUpgrade })
       if (own === undefined) return
       pending.set(request, own)
       // Not `response` and not `error`: with a listener for those, Node.js leaves the body and the failure to it.
@@ -172,12 +154,10 @@ function wrapFetch<Own extends object>(follower: OutgoingFollower<Own>): () => v
     apply(target, self, given: Parameters<typeof fetch>) {
       const [input, init] = given
       const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase()
-      const url = safely(() => new URL(input instanceof Request ? input.url : String(input)), undefined)
-      const hasHeader = () => false
-      const begun = () => isOn && url && follower.begin({ method, url, isUpgrade: false, hasHeader, addHeader() {} })
-      const own = safely(begun, undefined)
+      const url = safely(() => new URL(input instanceof Request ? input.url : String(input)))
+      const own = safely(() => (isOn && url ? follower.begin({ method, url, isUpgrade: false }) : undefined))
       const sent = Reflect.apply(target, self, given)
-      if (!own) return sent
+      if (own === undefined) return sent
       void sent.then(
         ({ status, headers }) => {
           follower.responded(own, status, sizeOf(headers.get('content-length')))

@@ -76,24 +76,6 @@ describe.each(Object.entries(asked))('requests of %s', (_name, ask) => {
     aborting.abort()
     expect((await sent).note).toMatch(/aborted$|cut off$/)
   })
-
-  test('are remarked on when one request sends the same one again and again', async () => {
-    const { server } = makeServer()
-    server.get('/run', async () => {
-      for (let i = 0; i < 5; i++) await ask('/price')
-      return 'done'
-    })
-    const look = await lookAt(server)
-    await server.inject.get('/run')
-    await vi.waitUntil(async () => (await look.list('outgoing'))[0]?.outcome !== 'running')
-    expect((await look.list('outgoing')).map(({ note }) => note)).toEqual([
-      '200, 5 times here',
-      '200',
-      '200',
-      '200',
-      '200',
-    ])
-  })
 })
 
 test('those to its own page are not recorded, and after the close no one follows them', async () => {
