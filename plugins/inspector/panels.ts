@@ -61,7 +61,9 @@ export class Panels {
     const found = (await this.#found.get()).filter(({ panel, failure }) => panel.charts === true && !failure)
     const history: History = new Map()
     for (const one of found) {
-      for (const { id, cells } of (await this.#rows(one)).slice(0, maxRows)) {
+      // One panel that fails does not keep the others from their figures.
+      const rows = await this.#rows(one).catch(() => [])
+      for (const { id, cells } of rows.slice(0, maxRows)) {
         const value = cells.at(-1)
         const place = `${one.key} ${id}`
         if (typeof value !== 'number') continue
