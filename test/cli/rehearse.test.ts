@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Outcome } from '../../cli/rehearse/rehearse.ts'
 import { readRequests, requestsOf } from '../../cli/rehearse/requests.ts'
 import { runtimeBinary } from '../runtimes/run.mjs'
+import { framework as inOneProcess } from '../support/cli/fresh.ts'
 import { framework, makeProject, type Project, root } from '../support/cli.ts'
 import { freePort } from '../support/own-server.ts'
 
@@ -54,11 +55,51 @@ async function rehearse({ folder }: Project, more: readonly string[] = [], env: 
 }
 
 describe.concurrent('a rehearsal', () => {
-  test('loses nothing of an application that closes well, although it kills one instance', async () => {
-    const { code, outcome, lost, stderr } = await rehearse(makeApplication(application()))
+  test('names a hook that does not settle, what its hooks take from requests and sockets, and jobs done twice or lost', async () => {
+    // After the first request for books, which shows the usual response, they wait for the hook, so that some are in progress when it begins.
+    const more = `let isOpen = true
+let asked = 0
+let end
+const ended = new Promise((resolve) => { end = resolve })
+const sockets = new Set()
+server.register(definePlugin({ name: 'pool', setup: (ctx) => ctx.onDrain(() => { isOpen = false; end() }) })())
+server.register(definePlugin({ name: 'rooms', setup: (ctx) => ctx.onDrain(() => { for (const one of sockets) one.terminate() }) })())
+server.register(definePlugin({ name: 'stuck', setup: (ctx) => ctx.onClose(() => new Promise(() => {})) })())
+server.get('/books', async () => {
+  if (asked++ > 0) await ended
+  if (!isOpen) throw new Error('the pool has ended')
+  return []
+})
+server.ws('/rooms', { open: (socket) => void sockets.add(socket), close: (socket) => void sockets.delete(socket) })
+const orders = memoryQueue('orders')
+await orders.subscribe(() => pause(1500))
+server.post('/orders', async () => { await orders.publish({}) })
+await cron('* * * * * *', { name: 'tick' }).start(() => {})`
+    const project = makeApplication(application(more).replace('queues:', 'cron: { crons: [] }, queues:'), {
+      // The drain window ends early while no connection is open: the websockets keep it.
+      'list.txt': 'POST /orders {"book": 1}\nGET /\nGET /books\nWS /live\nWS /rooms\n',
+    })
+    const { code, outcome, lost, stderr } = await rehearse(project, ['--requests', 'list.txt', '--rate', '60'])
+    const begun = 'after the drain hook of "rooms" and the drain hook of "pool" had begun'
+    expect([lost.toSorted(), code]).toEqual([
+      [
+        'cron tick was done twice before any kill',
+        'messages of the queue "orders" (memory) were accepted and never done',
+        expect.stringMatching(new RegExp(`^response GET /books: status 500, \\d+ ms after SIGTERM, ${begun}$`)),
+        'the close hook of "stuck" did not settle',
+        expect.stringMatching(
+          new RegExp(`^websocket GET /rooms: ended without a close frame, \\d+ ms after SIGTERM, ${begun}$`),
+        ),
+      ],
+      1,
+    ])
+    expect(outcome.closing.ended).toBe('exit code 1')
+    expect(stderr).toContain('did not settle within')
+  })
+
+  /** Nothing is lost, although one instance is killed. */
+  const losesNothing = ({ code, outcome, lost, stderr }: Awaited<ReturnType<typeof rehearse>>) => {
     expect([lost, code]).toEqual([[], 0])
-    // What fails before is not a loss.
-    expect(Object.keys(outcome.responses)).toEqual(['200', '500'])
     expect(outcome.closing).toMatchObject({ ended: 'exit code 0' })
     expect(outcome.closing.hooks).toContainEqual(
       expect.objectContaining({ name: 'the drain hook of "websocket"', ms: expect.any(Number) }),
@@ -67,64 +108,9 @@ describe.concurrent('a rehearsal', () => {
     expect(killed).toContainEqual(['killed', 'websocket GET /live: ended without a close frame'])
     expect(killed).toContainEqual(['killed', 'stream GET /events: cut off'])
     expect(stderr).toContain('nothing was lost that an application can keep')
-  })
+  }
 
-  test('names a close hook that does not settle', async () => {
-    const more = `server.register(definePlugin({ name: 'pool', setup: (ctx) => ctx.onClose(() => new Promise(() => {})) })())`
-    const { code, outcome, lost, stderr } = await rehearse(makeApplication(application(more)))
-    expect([lost, code]).toEqual([['the close hook of "pool" did not settle'], 1])
-    expect(outcome.closing.ended).toBe('exit code 1')
-    expect(stderr).toContain('did not settle within')
-  })
-
-  test('names what ends a pool before the requests that use it', async () => {
-    // After the first, which shows the usual response, requests wait for the hook, so that some are in progress when it begins.
-    const more = `let isOpen = true
-let asked = 0
-let end
-const ended = new Promise((resolve) => { end = resolve })
-server.register(definePlugin({ name: 'pool', setup: (ctx) => ctx.onDrain(() => { isOpen = false; end() }) })())
-server.get('/books', async () => {
-  if (asked++ > 0) await ended
-  if (!isOpen) throw new Error('the pool has ended')
-  return []
-})`
-    const { code, lost } = await rehearse(makeApplication(application(more)))
-    const what = /^response GET \/books: status 500, \d+ ms after SIGTERM, after the drain hook of "pool" had begun$/
-    expect([lost, code]).toEqual([[expect.stringMatching(what)], 1])
-  })
-
-  test('names what drops sockets', async () => {
-    const more = `const sockets = new Set()
-server.ws('/rooms', { open: (socket) => void sockets.add(socket), close: (socket) => void sockets.delete(socket) })
-server.register(definePlugin({ name: 'rooms', setup: (ctx) => ctx.onDrain(() => { for (const one of sockets) one.terminate() }) })())`
-    const { code, lost } = await rehearse(makeApplication(application(more)))
-    const what =
-      /^websocket GET \/rooms: ended without a close frame, \d+ ms after SIGTERM, after the drain hook of "rooms" had begun$/
-    expect([lost, code]).toEqual([[expect.stringMatching(what)], 1])
-  })
-
-  test('names jobs that were done twice, and those that a kill has lost', async () => {
-    const more = `const orders = memoryQueue('orders')
-await orders.subscribe(() => pause(1500))
-server.post('/orders', async () => { await orders.publish({}) })
-await cron('* * * * * *', { name: 'tick' }).start(() => {})`
-    const project = makeApplication(application(more).replace('queues:', 'cron: { crons: [] }, queues:'), {
-      // The drain window ends early while no connection is open: the websockets keep it.
-      'list.txt': 'POST /orders {"book": 1}\nGET /\nWS /live\n',
-    })
-    const sent = ['--requests', 'list.txt', '--rate', '40']
-    const { code, lost } = await rehearse(project, sent)
-    expect([lost, code]).toEqual([
-      [
-        'cron tick was done twice before any kill',
-        'messages of the queue "orders" (memory) were accepted and never done',
-      ],
-      1,
-    ])
-  })
-
-  test('passes for the demo', async () => {
+  test('loses nothing of the demo, which closes well', async () => {
     const packages = ['ws', 'esbuild', 'graphql', '@graphql-tools', 'node-schedule', 'mqtt', 'mustache', 'nodemailer']
     const project = makeProject({}, [...packages, 'cronstrue', 'zod', '@sinclair'])
     projects.push(project)
@@ -132,22 +118,21 @@ await cron('* * * * * *', { name: 'tick' }).start(() => {})`
     cpSync(join(root, 'docs/examples/demo'), join(project.folder, 'src'), { recursive: true, filter })
     expect((await framework(project.folder, ['build', '--entry', 'src/main.ts'])).code).toBe(0)
     // In production, the emails of the demo need a server.
-    const env = { NODE_ENV: 'development' }
-    const { code, outcome, lost } = await rehearse(project, ['--entry', 'dist/main.js'], env)
-    expect([lost, code]).toEqual([[], 0])
-    expect(outcome.closing.hooks.length).toBeGreaterThan(10)
+    const ended = await rehearse(project, ['--entry', 'dist/main.js'], { NODE_ENV: 'development' })
+    losesNothing(ended)
+    expect(ended.outcome.closing.hooks.length).toBeGreaterThan(10)
   })
 
-  test.each(['bun', 'deno'] as const)('runs on %s', async (name) => {
+  test.each(['bun', 'deno'] as const)('loses nothing on %s', async (name) => {
     const binary = runtimeBinary(name)
     if (binary === undefined) throw new Error(`${name} is not installed: npm ci --prefix test/runtimes`)
     const project = makeApplication(application())
     symlinkSync(binary, join(project.folder, name))
     const env = { PATH: [project.folder, '/usr/bin', '/bin'].join(delimiter) }
-    const more = ['--runtime', name, '--entry', 'dist/index.js']
-    const { code, outcome, lost } = await rehearse(project, more, env)
-    expect([lost, code]).toEqual([[], 0])
-    expect(outcome.closing.hooks.length).toBeGreaterThan(1)
+    const ended = await rehearse(project, ['--runtime', name, '--entry', 'dist/index.js'], env)
+    losesNothing(ended)
+    // What fails before is not a loss.
+    expect(Object.keys(ended.outcome.responses)).toEqual(['200', '500'])
   })
 })
 
@@ -188,7 +173,9 @@ await server.listen()
   ] as [string, Record<string, string>, string[], string][])('%s', async (_name, files, more, message) => {
     const project = makeProject({ 'src/index.ts': '', ...files })
     projects.push(project)
-    const { code, stderr } = await framework(project.folder, [...args, ...more], { OWN_PORT: String(await freePort()) })
+    // One that starts instances, which write to its standard error, has a process of its own.
+    const run = more.length > 0 || !('dist/index.js' in files) ? inOneProcess : framework
+    const { code, stderr } = await run(project.folder, [...args, ...more], { OWN_PORT: String(await freePort()) })
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
   })
 
@@ -199,7 +186,7 @@ await server.listen()
   ])('%j', async (more, message) => {
     const project = makeProject(built(''))
     projects.push(project)
-    const { code, stderr } = await framework(project.folder, [...args, ...more])
+    const { code, stderr } = await inOneProcess(project.folder, [...args, ...more])
     expect([code, stderr]).toEqual([2, `${message}\n`])
   })
 })
