@@ -1,9 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { namedRoot, rootsOf } from '../../cli/project/sources.ts'
 import { warmUp } from '../../cli/serve/warm.ts'
+import { watchFiles } from '../../cli/serve/watch.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project } from '../support/cli.ts'
 import { freePort } from '../support/own-server.ts'
@@ -69,13 +72,27 @@ async function leavesNoOrphan(serving: Serving): Promise<void> {
   await until('the port', () => isFree(serving.port))
 }
 
-test.concurrent('a change is served by a new process, which is reported; a write without a change is not', async () => {
+/** Writes what each version starts and stops, in which time a version that came too early would be seen. */
+const diary = `import { appendFileSync } from 'node:fs'
+import { definePlugin } from 'framework'
+const write = (what: string) => appendFileSync('diary.log', \`\${what} \${text}\\n\`)
+server.register(definePlugin({ name: 'diary', setup(ctx) {
+  ctx.onListen(() => write('starts'))
+  ctx.onClose(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    write('stops')
+    if (text === 'four') console.log('closed in order')
+  })
+} }))
+`
+
+test.concurrent('a change is served by a new process, which is reported, after the end of the one before; a write without a change is not; SIGTERM', async () => {
   const failing = `new Server({ exposeErrorDetails: 'auto' })
 server.get('/boom', () => {
   throw new Error('it is of no use') // in the file of the user
 })`
   const { project, serving, edit } = await serveProject({
-    'src/server.ts': files['src/server.ts'].replace('new Server()', failing),
+    'src/server.ts': files['src/server.ts'].replace('new Server()', failing) + diary,
   })
   await serving.answers('one')
   await serving.says(/src\/index\.ts on Node\.js\n(.*\n)?root +boot [\d.]+ ms\n[├└]─/)
@@ -116,11 +133,32 @@ server.get('/boom', () => {
   project.write({ 'package.json': '{ "name": "app", "type": "module" }', 'src/text.ts': text('four') })
   await serving.answers('four')
   expect(old).not.toContain(await pidOf(serving))
-  expect((await serving.end('SIGINT')).code).toBe(0)
+  await endsInOrder(serving, 'SIGTERM')
+  // Listeners, jobs and workers of two versions never overlap.
+  const entries = readFileSync(join(project.folder, 'diary.log'), 'utf8').trim().split('\n')
+  const versions = ['one', 'two', 'three', 'four']
+  expect(entries).toEqual(versions.flatMap((version) => [`starts ${version}`, `stops ${version}`]))
 })
 
-test.concurrent('packages that are installed anew are found, though a process got ready without them; SIGINT', async () => {
-  const { project, serving, edit } = await serveProject({}, ['--no-inspector'])
+test.concurrent('packages that are installed anew are found, though a process got ready without them; two servers and a thread, polled; SIGINT', async () => {
+  const more = {
+    'src/index.ts': `import './started.ts'
+import { Worker } from 'node:worker_threads'
+import { Server } from 'framework'
+import { server } from './server.ts'
+await server.listen()
+await new Server({ port: 0, host: '127.0.0.1' }).listen(({ port }) => console.log('second on', port))
+new Worker(new URL('./thread.ts', import.meta.url))
+`,
+    'src/thread.ts': "const said: string = 'a thread'\nconsole.log(said)\n",
+  }
+  // As on a file system without events.
+  const { project, serving, edit } = await serveProject(more, ['--no-inspector', '--poll'])
+  const says = async () => {
+    await serving.says(/second on \d+/)
+    await serving.says('a thread')
+  }
+  await says()
   await serving.answers('one')
   expect(serving.output()).not.toContain('inspector')
   expect((await fetch(`http://127.0.0.1:${serving.port}/_inspector`)).status).toBe(404)
@@ -130,56 +168,16 @@ test.concurrent('packages that are installed anew are found, though a process go
   await serving.says('the previous version keeps answering')
   for (const count of [2, 1]) await until(`${count} processes`, () => serving.processes().length === count)
   renameSync(`${manifest}.away`, manifest)
-  edit('four')
-  await serving.answers('four')
+  edit('two')
+  await says()
+  await serving.answers('two')
   project.write(closing(files['src/server.ts']))
   await serving.says(/restarted in \d+ ms \(src\/server\.ts\)/)
   await endsInOrder(serving, 'SIGINT')
 })
 
-test.concurrent('files and folders that come, are renamed and go are changes, and so are settings', async () => {
-  const controller = (name: string) =>
-    `import { router } from 'framework'\nrouter.get('/${name}', () => ({ name: '${name}' }))\n`
-  const more = {
-    'src/server.ts': files['src/server.ts'].replace(
-      'new Server(',
-      "new Server({ controllerPatterns: ['src/**/*.routes.ts'] }",
-    ),
-    'texts/a.txt': 'a',
-    'words.bin': '',
-  }
-  const { project, serving } = await serveProject(more, ['--watch', './texts,words.bin'])
-  const answers = (path: string, name: string | undefined) =>
-    until(
-      `${path}`,
-      async () => ((await serving.get(path)) as { name?: string } | undefined)?.name === name,
-      serving.output,
-    )
-  await serving.answers('one')
-  project.write({ 'src/deep/er/a.routes.ts': controller('a') })
-  await answers('/a', 'a')
-  renameSync(join(project.folder, 'src/deep'), join(project.folder, 'src/other'))
-  await serving.says(/restarted in \d+ ms \(src\/deep\/er\/a\.routes\.ts, src\/other\/er\/a\.routes\.ts\)/)
-  // Seen in the folder under its new name.
-  project.write({ 'src/other/er/a.routes.ts': controller('b') })
-  await answers('/b', 'b')
-  rmSync(join(project.folder, 'src/other'), { recursive: true })
-  await serving.says('restarted')
-  await until('404', async () => ((await serving.get('/b')) as { code?: string } | undefined)?.code !== undefined)
-  // Files that no development server reads do not count.
-  project.write({ '.env.example': 'A=\n', '.env.test': 'A=0\n', '.env': 'A=1\n' })
-  await serving.says(/restarted in \d+ ms \(\.env\)/)
-  project.write({ 'texts/deep/b.txt': 'b', 'words.bin': 'b' })
-  await serving.says(/restarted in \d+ ms \(texts\/deep\/b\.txt, words\.bin\)/)
-  // Files that the application writes at the top do not count.
-  mkdirSync(join(project.folder, 'uploads'))
-  project.write({ 'uploads/a.json': '{}', 'log.txt': 'x', 'package.json': '{ "name": "app", "type": "module" }' })
-  await serving.says(/restarted in \d+ ms \(package\.json\)/)
-  await serving.end()
-})
-
 test.concurrent('a version that does not boot is reported, and the previous one continues to answer; no orphan in a loop is left', async () => {
-  const { project, serving, edit } = await serveProject()
+  const { project, serving } = await serveProject()
   await serving.answers('one')
   const first = await pidOf(serving)
   const goesOn = async (...said: (string | RegExp)[]) => {
@@ -199,9 +197,6 @@ test.concurrent('a version that does not boot is reported, and the previous one 
   project.write({ 'src/text.ts': "throw new Error('at import')\nexport const text = 'more'\n" })
   await goesOn('src/index.ts did not start, as before: Error: at import (src/text.ts:1:7); ')
   expect(serving.output().match(/Error: at import\n/g)).toHaveLength(1)
-  // Elsewhere it is another one.
-  project.write({ 'src/text.ts': "\nthrow new Error('at import')\nexport const text = ''\n" })
-  await goesOn('Error: at import\n  src/text.ts:2:7\n', 'did not start; ')
   project.write({ 'src/text.ts': "import './nowhere.ts'\nexport const text = ''\n" })
   await goesOn('nowhere.ts')
   const plugin = "definePlugin({ name: 'teapot', setup() { throw new Error('no water') } })"
@@ -219,23 +214,20 @@ test.concurrent('a version that does not boot is reported, and the previous one 
   await goesOn(/did not start: .*teapot.*no water/)
   project.write({ ...files, 'src/text.ts': 'export const text = await new Promise<string>(() => {})\n' })
   await goesOn('did not start: it awaits something that never settles (code 13); ')
-  project.write({ 'src/text.ts': 'process.exit(0)\nexport const text = 1\n' })
-  await goesOn('it exited on its own with code 0')
   // It neither ends nor listens: the next change does not wait for it.
   project.write({ 'src/text.ts': "console.log('in the loop')\nfor (;;) {}\nexport const text = 1\n" })
   await serving.says('in the loop')
-  expect(await pidOf(serving)).toBe(first)
-  edit('two')
-  await serving.answers('two')
-  await until('one version', () => serving.versions().length === 1)
+  const looping = serving.versions()
+  expect([looping.length, await pidOf(serving)]).toEqual([2, first])
   project.write({ 'src/text.ts': "console.log('in a loop again')\nfor (;;) {}\nexport const text = 1\n" })
   await serving.says('in a loop again')
+  const [ended] = looping.filter((pid) => pid !== first)
+  expect([isAlive(ended!), await pidOf(serving)]).toEqual([false, first])
   await leavesNoOrphan(serving)
 })
 
-test.concurrent('a line a request, failures below it, places; sessions continue, also after a crash', async () => {
-  const { serving, edit } = await serveProject({
-    'src/server.ts': `import { Server } from 'framework'
+test.concurrent('a line a request, failures below it, places; sessions continue, also after a crash; Ctrl+C reaches both at once, and the application still closes in order', async () => {
+  const source = `import { Server } from 'framework'
 import { text } from './text.ts'
 export const server = new Server({ plugins: { log: true, health: true, session: { secret: 'x'.repeat(32) } } })
 server.get('/', () => ({ text, pid: process.pid }))
@@ -246,8 +238,10 @@ server.get('/crash', () => void setTimeout(() => { throw new Error('later') }))
 function boom(thing: any): string {
   return thing.name
 }
-`,
-  })
+import { definePlugin } from 'framework'
+server.register(definePlugin({ name: 'end', setup: (ctx) => ctx.onClose(() => console.log('closed ' + text)) }))
+`
+  const { serving, edit } = await serveProject({ 'src/server.ts': source }, [], { detached: true })
   const url = `http://127.0.0.1:${serving.port}`
   await serving.answers('one')
   await serving.says(`  health     ${url}/health/ready\n`)
@@ -267,7 +261,12 @@ function boom(thing: any): string {
   edit('three')
   await serving.answers('three')
   expect(await who()).toEqual({ user: 'ada' })
-  await serving.end()
+  const pid = await pidOf(serving)
+  process.kill(-serving.child.pid!, 'SIGINT')
+  expect((await serving.end('SIGCONT')).code).toBe(0)
+  expect(isAlive(pid)).toBe(false)
+  await until('the port', () => isFree(serving.port))
+  expect(serving.output().match(/closed three/g)).toHaveLength(1)
 })
 
 test.concurrent('200 rapid edits end with the last version and one process; kill -9 leaves no orphan', async () => {
@@ -285,85 +284,28 @@ test.concurrent('200 rapid edits end with the last version and one process; kill
   await leavesNoOrphan(serving)
 })
 
-test.concurrent('listeners, jobs and workers of two versions never overlap; SIGTERM', async () => {
-  const { project, serving, edit } = await serveProject({
-    'src/server.ts': `import { appendFileSync } from 'node:fs'
-import { definePlugin, Server } from 'framework'
-import { text } from './text.ts'
-const write = (what: string) => appendFileSync('diary.log', \`\${what} \${text}\\n\`)
-export const server = new Server()
-server.get('/', () => ({ text, pid: process.pid }))
-server.register(definePlugin({ name: 'diary', setup(ctx) {
-  ctx.onListen(() => write('starts'))
-  ctx.onClose(async () => {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    write('stops')
-    if (text === 'three') console.log('closed in order')
-  })
-} }))
-`,
-  })
-  await serving.answers('one')
-  edit('two')
-  await serving.answers('two')
-  edit('three')
-  await serving.answers('three')
-  await endsInOrder(serving, 'SIGTERM')
-  const diary = readFileSync(join(project.folder, 'diary.log'), 'utf8').trim().split('\n')
-  expect(diary).toEqual(['one', 'two', 'three'].flatMap((version) => [`starts ${version}`, `stops ${version}`]))
-})
-
-describe('the end', () => {
-  test.concurrent('Ctrl+C reaches both at once, and the application still closes in order', async () => {
-    const { serving } = await serveProject(closing(files['src/server.ts']), [], { detached: true })
-    await serving.answers('one')
-    const pid = await pidOf(serving)
-    process.kill(-serving.child.pid!, 'SIGINT')
-    expect((await serving.end('SIGCONT')).code).toBe(0)
-    expect(isAlive(pid)).toBe(false)
-    await until('the port', () => isFree(serving.port))
-    expect(serving.output().match(/closed in order/g)).toHaveLength(1)
-  })
-
-  test.concurrent('an application that ignores signals is ended by force; a second signal does not wait', async () => {
-    const stubborn = {
-      'src/index.ts': `import { server } from './server.ts'
+test.concurrent('an application that ignores signals is ended by force; a second signal does not wait', async () => {
+  const stubborn = {
+    'src/index.ts': `import { server } from './server.ts'
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => console.log('ignored'))
 await server.listen()
 `,
-      'src/server.ts': files['src/server.ts'].replace('new Server(', 'new Server({ gracefulShutdown: false }'),
-    }
-    const { serving, edit } = await serveProject(stubborn)
-    await serving.answers('one')
-    edit('two')
-    await serving.answers('two')
-    await serving.says('did not exit within 2000 ms and was killed')
-    const pid = await pidOf(serving)
-    serving.child.kill('SIGINT')
-    await serving.says('ignored')
-    expect(await serving.end('SIGINT')).toEqual({ code: 130, signal: null })
-    await until('its end', () => !isAlive(pid))
-    await until('the port', () => isFree(serving.port))
-  })
-})
-
-test.concurrent('a listen hook that never ends is overtaken by a change, and by a signal', async () => {
-  const { project, serving } = await serveProject()
+    'src/server.ts': files['src/server.ts'].replace('new Server(', 'new Server({ gracefulShutdown: false }'),
+  }
+  const { serving, edit } = await serveProject(stubborn)
   await serving.answers('one')
-  const hook =
-    "definePlugin({ name: 'hung', setup: (ctx) => ctx.onListen(() => { console.log('hook of ' + text); return new Promise(() => {}) }) })"
-  const hung = `import { definePlugin } from 'framework'\n${files['src/server.ts']}server.register(${hook})\n`
-  project.write({ 'src/text.ts': text('two'), 'src/server.ts': hung })
-  await serving.says('hook of two')
-  project.write({ 'src/text.ts': text('three'), 'src/server.ts': files['src/server.ts'] })
-  await serving.says(/restarted in \d+ ms \(src\/server\.ts, src\/text\.ts\)/)
-  await serving.answers('three')
-  project.write({ 'src/text.ts': text('four'), 'src/server.ts': hung })
-  await serving.says('hook of four')
-  expect(await serving.end('SIGINT')).toEqual({ code: 0, signal: null })
+  edit('two')
+  await serving.answers('two')
+  await serving.says('did not exit within 2000 ms and was killed')
+  const pid = await pidOf(serving)
+  serving.child.kill('SIGINT')
+  await serving.says('ignored')
+  expect(await serving.end('SIGINT')).toEqual({ code: 130, signal: null })
+  await until('its end', () => !isAlive(pid))
+  await until('the port', () => isFree(serving.port))
 })
 
-test.concurrent('a port that is taken is named; the next change starts again what has ended by itself; SIGHUP', async () => {
+test.concurrent('a port that is taken is named; the next change starts again what has ended by itself; files that each start writes; a listen hook that never ends is overtaken', async () => {
   const blocker = createServer()
   await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
   const { port } = blocker.address() as { port: number }
@@ -388,90 +330,62 @@ server.get('/leave', () => void setTimeout(() => process.exit(0)))
   project.write({ 'src/index.ts': "console.log('no listen')\n" })
   await serving.says('no listen')
   await serving.says('did not start: it exited on its own with code 0')
-  project.write({ ...files, ...closing(files['src/server.ts']) })
-  await serving.answers('one')
-  expect(serving.versions()).toHaveLength(1)
-  await endsInOrder(serving, 'SIGHUP')
-})
-
-test.concurrent('a port that the application opens while it is loaded: the version before ends first from then on', async () => {
-  const other = await freePort()
-  const { project, serving, edit } = await serveProject({
-    'src/index.ts': `import { createServer } from 'node:http'
-import { server } from './server.ts'
-createServer().listen(${other}, '127.0.0.1')
-await server.listen()
+  project.write({
+    ...files,
+    'src/server.ts': `import { writeFileSync } from 'node:fs'
+${files['src/server.ts']}setTimeout(() => writeFileSync('src/state.json', String(Date.now())), 100)
 `,
   })
   await serving.answers('one')
-  edit('two')
-  await serving.answers('two')
-  await serving.says('src/index.ts opens a port while it is loaded')
-  edit('three')
+  expect(serving.versions()).toHaveLength(1)
+  await serving.says('src/state.json: every start of the application changes these files, which restarts it again')
+  const hook =
+    "definePlugin({ name: 'hung', setup: (ctx) => ctx.onListen(() => { console.log('hook of ' + text); return new Promise(() => {}) }) })"
+  const hung = `import { definePlugin } from 'framework'\n${files['src/server.ts']}server.register(${hook})\n`
+  project.write({ 'src/text.ts': text('two'), 'src/server.ts': hung })
+  await serving.says('hook of two')
+  project.write({ 'src/text.ts': text('three'), 'src/server.ts': files['src/server.ts'] })
+  await serving.says(/restarted in \d+ ms \(src\/server\.ts, (src\/state\.json, )?src\/text\.ts\)/)
   await serving.answers('three')
-  // Nothing is left that could go on.
-  project.write({ 'src/text.ts': "throw new Error('at import')\nexport const text = ''\n" })
-  await serving.says('src/index.ts did not start; the next change starts a new attempt')
-  edit('four')
-  await serving.answers('four')
-  expect(serving.output().match(/EADDRINUSE|opens a port/g)).toHaveLength(2)
-  await serving.end()
+  project.write({ 'src/text.ts': text('four'), 'src/server.ts': hung })
+  await serving.says('hook of four')
+  // Nor does a signal wait for it.
+  expect(await serving.end('SIGINT')).toEqual({ code: 0, signal: null })
 })
 
-test('the warm-up of a process does not fail because of its environment', async () => {
-  // As Kubernetes has it for a service of this name.
-  vi.stubEnv('PORT', 'tcp://10.0.0.1:80')
-  await expect(warmUp()).resolves.toBe(undefined)
-  vi.unstubAllEnvs()
-})
-
-test.concurrent('a pipe among the sources is not read, and the application receives only its own messages', async () => {
-  const listening = `process.on('message', (message) => console.log('heard', message))\n${files['src/server.ts']}`
-  const { project, serving, edit } = await serveProject(
-    { 'src/server.ts': listening.replace('new Server(', 'new Server({ plugins: { log: true } }') },
-    ['--json'],
-  )
+test.concurrent('a port that the application opens while it is loaded: the version before ends first from then on; a pipe among the sources; SIGHUP', async () => {
+  const other = await freePort()
+  const more = {
+    'src/index.ts': `import './started.ts'
+import { createServer } from 'node:http'
+import { server } from './server.ts'
+createServer().listen(${other}, '127.0.0.1')
+process.on('message', (message) => console.log('heard', message))
+await server.listen()
+`,
+    'src/server.ts': files['src/server.ts'].replace('new Server(', 'new Server({ plugins: { log: true } }'),
+    'texts/a.txt': 'a',
+    'words.bin': '',
+  }
+  const { project, serving, edit } = await serveProject(more, ['--json', '--watch', './texts,words.bin'])
   await serving.answers('one')
   // For programs.
   await serving.says(/^\{"level":30,.*"path":"\/","route":"\/","status":200,.*\}$/m)
   execFileSync('mkfifo', [join(project.folder, 'src/pipe.json')])
   edit('two')
   await serving.answers('two')
-  expect((await serving.end()).code).toBe(0)
+  await serving.says('src/index.ts opens a port while it is loaded')
+  project.write({ 'texts/deep/b.txt': 'b', 'words.bin': 'b' })
+  await serving.says(/restarted in \d+ ms \(texts\/deep\/b\.txt, words\.bin\)/)
+  // Nothing is left that could go on.
+  project.write({ 'src/text.ts': "throw new Error('at import')\nexport const text = ''\n" })
+  await serving.says('src/index.ts did not start; the next change starts a new attempt')
+  edit('four')
+  await serving.answers('four')
+  expect(serving.output().match(/EADDRINUSE|opens a port/g)).toHaveLength(2)
+  await endsInOrder(serving, 'SIGHUP')
+  // Messages of the development server are not for the application.
   expect(serving.output()).not.toContain('heard')
-})
-
-test.concurrent('two servers of one application and a thread, polled on a file system without events', async () => {
-  const { serving, edit } = await serveProject(
-    {
-      'src/index.ts': `import { Worker } from 'node:worker_threads'
-import { Server } from 'framework'
-import { server } from './server.ts'
-await server.listen()
-await new Server({ port: 0, host: '127.0.0.1' }).listen(({ port }) => console.log('second on', port))
-new Worker(new URL('./thread.ts', import.meta.url))
-`,
-      'src/thread.ts': "const said: string = 'a thread'\nconsole.log(said)\n",
-    },
-    ['--poll'],
-  )
-  await serving.says(/second on \d+/)
-  await serving.says('a thread')
-  edit('two')
-  await serving.says(/second on \d+/)
-  await serving.says('a thread')
-  await serving.answers('two')
-  await serving.end()
-})
-
-test.concurrent('an application that writes among its sources at every start is reported', async () => {
-  const { serving } = await serveProject({
-    'src/server.ts': `import { writeFileSync } from 'node:fs'
-${files['src/server.ts']}setTimeout(() => writeFileSync('src/state.json', String(Date.now())), 100)
-`,
-  })
-  await serving.says('src/state.json: every start of the application changes these files, which restarts it again')
-  await serving.end()
 })
 
 describe('arguments', () => {
@@ -527,4 +441,55 @@ test.concurrent('it ends with the script that runs it: npm gives a signal to a s
   opened.push(() => isAlive(pid) && process.kill(pid, 'SIGKILL'))
   shell.kill('SIGTERM')
   await until('the end of the server', async () => !isAlive(pid) && !(await answers()))
+})
+
+test('the warm-up of a process does not fail because of its environment', async () => {
+  // As Kubernetes has it for a service of this name.
+  vi.stubEnv('PORT', 'tcp://10.0.0.1:80')
+  await expect(warmUp()).resolves.toBe(undefined)
+  vi.unstubAllEnvs()
+})
+
+test.each([
+  false,
+  true,
+])('files and folders that come, are renamed and go are changes, and so are settings; polled: %s', async (poll) => {
+  // Vitest sets another mode, which has other files.
+  vi.stubEnv('NODE_ENV', undefined)
+  const project = makeProject({ ...files, 'texts/a.txt': 'a', 'words.bin': '' })
+  opened.push(() => project.remove())
+  const heard = new EventEmitter()
+  const named = ['texts', 'words.bin'].map((path) => namedRoot(join(project.folder, path)))
+  const stop = watchFiles([...rootsOf(project.folder, 'src/index.ts'), ...named], {
+    poll,
+    changed: (all) => void heard.emit('changed', all),
+    exhausted: (error) => void heard.emit('error', error),
+  })
+  opened.push(stop)
+  const seen = async (...expected: readonly string[]) => {
+    const [all] = (await once(heard, 'changed')) as [readonly string[]]
+    expect(all).toEqual(expected.map((path) => join(project.folder, path)))
+  }
+  const write = async (texts: Readonly<Record<string, string>>, ...expected: readonly string[]) => {
+    const changed = seen(...expected)
+    project.write(texts)
+    await changed
+  }
+  await write({ 'src/deep/er/a.routes.ts': 'a' }, 'src/deep/er/a.routes.ts')
+  const renamed = seen('src/deep/er/a.routes.ts', 'src/other/er/a.routes.ts')
+  renameSync(join(project.folder, 'src/deep'), join(project.folder, 'src/other'))
+  await renamed
+  // Seen in the folder under its new name.
+  await write({ 'src/other/er/a.routes.ts': 'b' }, 'src/other/er/a.routes.ts')
+  const removed = seen('src/other/er/a.routes.ts')
+  rmSync(join(project.folder, 'src/other'), { recursive: true })
+  await removed
+  // Files that no development server reads do not count.
+  await write({ '.env.example': 'A=\n', '.env.test': 'A=0\n', '.env': 'A=1\n' }, '.env')
+  await write({ 'texts/deep/b.txt': 'b', 'words.bin': 'b' }, 'texts/deep/b.txt', 'words.bin')
+  // Files that the application writes at the top do not count.
+  mkdirSync(join(project.folder, 'uploads'))
+  const manifest = '{ "name": "app", "type": "module" }'
+  await write({ 'uploads/a.json': '{}', 'log.txt': 'x', 'package.json': manifest }, 'package.json')
+  vi.unstubAllEnvs()
 })
