@@ -162,12 +162,25 @@ new Worker(new URL('./thread.ts', import.meta.url))
   await serving.answers('one')
   expect(serving.output()).not.toContain('inspector')
   expect((await fetch(`http://127.0.0.1:${serving.port}/_inspector`)).status).toBe(404)
+  // An installation has come half way. Each process that loads the package leaves its trace.
   const manifest = join(project.folder, 'node_modules/framework/package.json')
-  renameSync(manifest, `${manifest}.away`)
-  project.write({ 'package.json': '{ "name": "app", "type": "module" }' })
+  const whole = readFileSync(manifest, 'utf8')
+  project.write({
+    'half.log': '',
+    'node_modules/framework/half.js': `import { appendFileSync } from 'node:fs'
+appendFileSync('half.log', \`\${process.pid}\\n\`)
+throw new Error('half of a package')
+`,
+    'node_modules/framework/package.json': JSON.stringify({
+      ...JSON.parse(whole),
+      exports: { '.': './half.js', './kernel': './half.js' },
+    }),
+    'package.json': '{ "name": "app", "type": "module" }',
+  })
   await serving.says('the previous version keeps answering')
-  for (const count of [2, 1]) await until(`${count} processes`, () => serving.processes().length === count)
-  renameSync(`${manifest}.away`, manifest)
+  const traces = () => readFileSync(join(project.folder, 'half.log'), 'utf8').trim().split('\n')
+  await until('the one that gets ready', () => traces().length === 2 && serving.processes().length === 1)
+  project.write({ 'node_modules/framework/package.json': whole })
   edit('two')
   await says()
   await serving.answers('two')
