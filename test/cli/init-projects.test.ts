@@ -56,7 +56,7 @@ describe('projects for Node.js, with every combination of the optional parts', (
     const env = { LOG_LEVEL: 'silent', NODE_ENV: undefined, VITEST: undefined, CI: '' }
     const { code, stdout, stderr } = await runIn(
       project.folder,
-      [process.execPath, vitest, 'run', '--pool=threads', '--reporter=json', ...files],
+      [process.execPath, vitest, 'run', '--pool=threads', '--no-isolate', '--reporter=json', ...files],
       env,
     )
     const reported = code === 0 ? (JSON.parse(stdout) as Record<string, number>) : stdout + stderr
