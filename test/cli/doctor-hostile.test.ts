@@ -24,11 +24,11 @@ const applications: Readonly<Record<string, string>> = {
   'exits-while-imported': `import 'framework'\nprocess.on('exit', () => console.log('bye'))\nprocess.exit(0)\n`,
   'exits-by-a-timer': `import { exit } from 'node:process'\nsetTimeout(() => exit(3), 1)\nawait new Promise(() => {})\n`,
   'exits-while-booted': plugin('ctx.onReady(() => process.exit(0))'),
-  'exits-while-closed': plugin('ctx.onClose(() => process.exit(0))', 'doctor: async () => [check] as any,').replace(
+  'exits-while-closed': plugin('ctx.onClose(() => process.exit(0))', 'doctor: async () => [check],').replace(
     'const odd',
     `const check = { code: 'odd.one', level: 'error', find: () => ({ problem: 'p', remedy: 'r' }) }\nconst odd`,
   ),
-  'exits-while-examined': plugin('', 'doctor: async () => checks as any,').replace(
+  'exits-while-examined': plugin('', 'doctor: async () => checks,').replace(
     'const odd',
     `const odds = { code: 'odd.one', level: 'error', find: () => ({ problem: 'p', remedy: 'r' }) }
 const exits = { code: 'odd.two', level: 'error', find: () => new Promise(() => setTimeout(() => process.exit(0), 100)) }
@@ -39,19 +39,19 @@ const checks = [exits, odds]\nconst odd`,
   ),
   'throws-after-the-boot': plugin(
     'ctx.onReady(() => void setTimeout(() => { throw new Error("lost") }, 100))',
-    `doctor: async () => [{ code: 'odd.slow', level: 'hint', find: () => new Promise((done) => setTimeout(done, 500)) }] as any,`,
+    `doctor: async () => [{ code: 'odd.slow', level: 'hint', find: () => new Promise((done) => setTimeout(done, 500)) }],`,
   ),
   'never-boots': plugin('ctx.onReady(() => new Promise(() => {}))'),
   'fails-to-close': plugin('ctx.onClose(() => { throw new Error("redis://:se/c@ret@h is gone") })'),
   'is-its-own-cause': plugin('ctx.onReady(() => { const error = new Error("odd"); error.cause = error; throw error })'),
   'listens-after-the-import': plugin(
     '',
-    `doctor: async () => [{ code: 'odd.slow', level: 'hint', find: () => new Promise((done) => setTimeout(done, 500)) }] as any,`,
+    `doctor: async () => [{ code: 'odd.slow', level: 'hint', find: () => new Promise((done) => setTimeout(done, 500)) }],`,
   ).concat('setTimeout(() => server.listen().catch(() => {}), 50)\nvoid server.ready().then(() => server.listen())\n'),
 }
 
 async function doctor(app: Project, name: string, source: string, ...more: readonly string[]) {
-  const entry = `src/${name}.ts`
+  const entry = `src/${name}.js`
   app.write({ [entry]: source })
   // One that ends its process, or that goes on after the report, has one of its own.
   const isAlone = /exit\(|setInterval|setTimeout|Redis/.test(source)
@@ -67,7 +67,7 @@ async function doctor(app: Project, name: string, source: string, ...more: reado
 
 describe.concurrent('there is a report, and nothing beside it, of an application that', () => {
   const ended = (name: string, code: number, when: string) =>
-    `application.fails: src/${name}.ts ended the process with code ${code} while it was ${when}`
+    `application.fails: src/${name}.js ended the process with code ${code} while it was ${when}`
   test.each([
     ['exits-while-imported', [ended('exits-while-imported', 0, 'imported')], 1],
     ['exits-by-a-timer', [ended('exits-by-a-timer', 3, 'imported')], 1],
@@ -77,12 +77,12 @@ describe.concurrent('there is a report, and nothing beside it, of an application
     ['prints-all-the-time', [], 0],
     [
       'throws-after-the-boot',
-      ['application.fails: nothing catches an error: lost (src/throws-after-the-boot.ts:2:LINE)'],
+      ['application.fails: nothing catches an error: lost (src/throws-after-the-boot.js:2:LINE)'],
       1,
     ],
     [
       'never-boots',
-      ['application.fails: src/never-boots.ts has not booted after 1 s: a hook waits for what never comes'],
+      ['application.fails: src/never-boots.js has not booted after 1 s: a hook waits for what never comes'],
       1,
     ],
     ['fails-to-close', ['application.fails: the close hook of the plugin "odd" failed: redis://:***@h is gone'], 1],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandOf, targets } from '../conformance/targets.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
-import { makeProject, type Project, runIn } from '../support/cli.ts'
+import { makeProject, type Project, runIn, writeJavaScript } from '../support/cli.ts'
 import { type SmtpServer, startSmtp } from '../support/smtp.ts'
 
 // What the generated modules have made of the environment; only an email goes anywhere.
@@ -76,11 +76,14 @@ let smtp: SmtpServer
 let runner: Runner
 beforeAll(async () => {
   smtp = await startSmtp()
-  project = makeProject({ 'script.js': script }, [
-    ...['tsx', 'nodemailer', '@aws-sdk', '@azure'],
-    // Deno looks for their dependencies beside them.
-    ...['@smithy', 'tslib'],
-  ])
+  project = makeProject(
+    { 'script.js': script, 'script.node.js': script.replaceAll(/'\.\/src\/(.*)\.ts'/g, "'./built/$1.js'") },
+    [
+      ...['nodemailer', '@aws-sdk', '@azure'],
+      // Deno looks for their dependencies beside them.
+      ...['@smithy', 'tslib'],
+    ],
+  )
   runner = startRunner()
   const commands = [
     ['init-mailer', '-t', 'none'],
@@ -88,6 +91,7 @@ beforeAll(async () => {
     ...['local', 's3', 'azure'].map((kind) => ['init-storage', '-t', kind, '--dir', `src/${kind}`]),
   ]
   for (const argv of commands) expect((await runner.run(project.folder, argv)).code, argv.join(' ')).toBe(0)
+  await writeJavaScript(project, 'built')
   project.write({
     '.env': textOf({ ...file, SMTP_URL: `smtp://127.0.0.1:${smtp.port}`, MAIL_FROM: 'file@example.org' }),
   })
@@ -105,9 +109,9 @@ const unset = Object.fromEntries(
 async function run(name: string, env: NodeJS.ProcessEnv = {}) {
   const [command] = commandOf(targets.find((target) => target.name === name)!)
   const deno = ['run', '-A', '--no-check', '--node-modules-dir=manual']
-  const flags = { node: ['--import', 'tsx'], bun: ['run'], deno }[name]!
+  const argv = { node: ['script.node.js'], bun: ['run', 'script.js'], deno: [...deno, 'script.js'] }[name]!
   const all = { ...unset, NODE_ENV: undefined, NO_COLOR: '1', ...env }
-  const { stdout, stderr } = await runIn(project.folder, [command!, ...flags, 'script.js'], all)
+  const { stdout, stderr } = await runIn(project.folder, [command!, ...argv], all)
   const lines = stdout.trim().split('\n')
   expect(lines, stderr).not.toEqual([''])
   return { made: JSON.parse(lines.at(-1)!), log: lines.slice(0, -1).join('\n') }
@@ -142,7 +146,7 @@ test('the environment of the process wins; without SMTP_URL no email is reported
 
 test('a missing required variable fails the boot, with its name', async () => {
   const env = { ...unset, NODE_ENV: 'production', REDIS_URL: '', STORAGE_SECRET: '', SMTP_URL: '' }
-  const { code, stderr } = await runIn(project.folder, [process.execPath, '--import', 'tsx', 'script.js'], env)
+  const { code, stderr } = await runIn(project.folder, [process.execPath, 'script.node.js'], env)
   expect([code, stderr]).toEqual([1, expect.stringContaining('REDIS_URL is empty; it takes text')])
   expect(stderr).toContain('STORAGE_SECRET is empty; it takes text')
   expect(stderr).toContain('SMTP_URL is empty; it takes text')

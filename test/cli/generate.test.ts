@@ -1,13 +1,12 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { transform } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { commandOf, targets } from '../conformance/targets.ts'
 import { framework } from '../support/cli/fresh.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { awkwardNames, scaffolds } from '../support/cli/scaffolds.ts'
-import { makeProject, type Project, root, runIn } from '../support/cli.ts'
+import { makeProject, type Project, root, runIn, writeJavaScript } from '../support/cli.ts'
 import type { OwnServer } from '../support/own-server.ts'
 import { filesOf, pack } from '../support/package/tarball.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
@@ -234,12 +233,7 @@ test.concurrent('the framework finds generated files itself, and everything work
   const built = join(project.folder, 'built')
   const environment = readFileSync(join(project.folder, '.env'), 'utf8')
   project.write({ 'built/package.json': '{ "type": "module" }', 'built/.env': environment, 'built/src/main.js': main })
-  for (const file of sourcesIn(project.folder)) {
-    const source = readFileSync(join(project.folder, 'src', file), 'utf8')
-    const { code } = await transform(source, { loader: 'ts', format: 'esm', target: 'es2022' })
-    const text = code.replaceAll(/(from |import )"(\.\.?\/.*)\.ts"/g, '$1"$2.js"')
-    project.write({ [`built/src/${file.replace(/ts$/, 'js')}`]: text })
-  }
+  await writeJavaScript(project, 'built/src')
   const ended = await runIn(built, [process.execPath, '--no-warnings', 'src/main.js'])
   // What the jobs and subscribers say of their work, and no warning.
   const said = ended.stderr.trim().split('\n')

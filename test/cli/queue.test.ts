@@ -82,6 +82,23 @@ describe.each([
       return started
     }
 
+    /** The same of each engine. */
+    const forms = async () => {
+      expect(await json('list')).toContainEqual({
+        ...{ queue: 'orders', kind, waiting: 1, active: 0, delayed: 1, failed: 2, paused: false, subscribers: 1 },
+        oldest: expect.any(Number),
+      })
+      const [, paper = ''] = await ids()
+      expect(await json('show', 'orders', paper)).toMatchObject({ id: paper, state: 'failed', payload: { book: 1 } })
+      expect((await run('show', 'orders', '--limit', '1')).stderr).toMatch(/^There may be more: --from 1$/m)
+      expect(await ids('--from', '1', '--limit', '1')).toEqual([paper])
+      expect(await json('show', 'orders', '--state', 'delayed')).toMatchObject([{ payload: { book: 4 } }])
+      const missing = await run('show', 'orders', 'nothing')
+      expect([missing.code, missing.stdout]).toEqual([1, ''])
+      expect(missing.stderr).toMatch(/^the queue "orders" has no message "nothing": it is done, or the id is wrong\./m)
+    }
+    if (kind === 'bullmq') test('as JSON, by pages, and of a message that there is not', forms)
+
     test('lists, shows and changes messages, and handles none', async () => {
       const { code, stdout, stderr } = await run('list')
       expect([code, stderr]).toEqual([0, 'imported\n'])
@@ -92,11 +109,6 @@ describe.each([
           new RegExp(`^orders  ${kind}  1 waiting  0 active  1 delayed  2 failed  (oldest \\d+ s · )?1 subscriber$`),
         ),
       ])
-      expect(await json('list')).toContainEqual({
-        ...{ queue: 'orders', kind, waiting: 1, active: 0, delayed: 1, failed: 2, paused: false, subscribers: 1 },
-        oldest: expect.any(Number),
-      })
-
       // Those that failed last come first.
       const failed = await run('show', 'orders')
       expect([failed.code, failed.stdout]).toEqual([
@@ -113,17 +125,9 @@ describe.each([
       expect(one.stdout).toMatch(
         /\n {4}"book": 1,\n.*\n {2}\}\nerror 1\n {2}\w*Error: no paper\n {6}at .*queue\.test\.ts:\d+/,
       )
-      expect(await json('show', 'orders', paper)).toMatchObject({ id: paper, state: 'failed', payload: { book: 1 } })
-      expect((await run('show', 'orders', '--limit', '1')).stderr).toMatch(/^There may be more: --from 1$/m)
-      expect(await ids('--from', '1', '--limit', '1')).toEqual([paper])
-      expect(await json('show', 'orders', '--state', 'delayed')).toMatchObject([{ payload: { book: 4 } }])
       expect((await run('show', 'orders', '--state', 'delayed')).stdout).toMatch(
         / {2}due \d{4}-\S+Z {2}\{"book":4\}\n$/,
       )
-      const missing = await run('show', 'orders', 'nothing')
-      expect([missing.code, missing.stdout]).toEqual([1, ''])
-      expect(missing.stderr).toMatch(/^the queue "orders" has no message "nothing": it is done, or the id is wrong\./m)
-
       const retried = await run('retry', 'orders', '--match', 'paper')
       expect([retried.code, retried.stdout]).toEqual([0, '1 message sent again\n'])
       expect(retried.stderr).toContain(`"by":"cli:${userInfo().username}"`)
