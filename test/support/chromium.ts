@@ -3,8 +3,11 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-/** The first of the usual programs that starts: on some systems one of them is a script that asks for a package of another kind. */
-const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
+/**
+ * The first of the usual programs that starts: on some systems one of them is a script that asks for a package of another kind. The one
+ * without windows comes first: a page takes two fifths of the processor time in it.
+ */
+const executablePath = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
   .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)))
   .find((file) => existsSync(file) && spawnSync(file, ['--version'], { stdio: 'ignore' }).status === 0)
 

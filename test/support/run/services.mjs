@@ -34,9 +34,9 @@ const services = [
       'MQTT 5, TLS, websockets and outages: aedes, which is in the place of mosquitto, serves MQTT 3.1.1 over TCP',
   },
   {
-    command: 'chromium',
-    others: ['chromium-browser', 'google-chrome'],
-    debian: 'chromium',
+    command: 'chromium-headless-shell',
+    others: ['chromium', 'chromium-browser', 'google-chrome'],
+    debian: 'chromium-headless-shell',
     tests: 'cors and pages in a real browser',
   },
   { command: 'openssl', debian: 'openssl', tests: 'https, and MQTT over TLS' },
