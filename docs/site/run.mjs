@@ -21,6 +21,8 @@ function readArguments() {
     })
     if (values.serve && values.base !== undefined)
       throw new Error('--serve serves the site at /, so it takes no --base')
+    if (values.base !== undefined && !/^\/(?:.*\/)?$/.test(values.base))
+      throw new Error(`--base takes a path that begins and ends with a slash, /docs/ for one, not "${values.base}"`)
     return values
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : error}`)

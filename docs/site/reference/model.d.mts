@@ -44,4 +44,4 @@ export interface Reference {
   readonly links: readonly Link[]
 }
 
-export function readReference(withTypes?: boolean): Reference
+export function readReference(): Reference

@@ -34,16 +34,23 @@ const distinct = (signatures) =>
 /** Shortens a type that the compiler has found, which may be as long as a page. */
 const shortened = (type) => (type.length > 300 ? '…' : type)
 
+let reference
+
 /**
- * Reads every public name and its members from the sources.
+ * Reads every public name and its members from the sources, once.
  *
- * @param {boolean} withTypes whether signatures include the types that the compiler finds, which takes three times as long
  * @returns {import('./model.d.mts').Reference}
  */
-export function readReference(withTypes = false) {
-  const { exported, files, exportsOf, symbolAt, typeText, resultText } = readSources(withTypes)
+export function readReference() {
+  reference ??= referenceOf(readSources())
+  return reference
+}
+
+function referenceOf({ exported, files, exportsOf, symbolAt, typeText, resultText }) {
+  const isOwn = (symbol) => symbol?.declarations?.some((node) => !node.getSourceFile().isDeclarationFile)
+  /** Returns the bases of a declaration that are written in the sources: `Error` has members, too. */
   const basesOf = (node) =>
-    (node.heritageClauses ?? []).flatMap(({ types }) => types.map((one) => symbolAt(one.expression)))
+    (node.heritageClauses ?? []).flatMap(({ types }) => types.map((one) => symbolAt(one.expression)).filter(isOwn))
   /** Returns the types that a declaration names in its public parts, apart from its bases. */
   function typesIn(node) {
     if (ts.isConstructorDeclaration(node) || ts.isHeritageClause(node) || ts.isBlock(node) || isHidden(node)) return []
@@ -58,7 +65,7 @@ export function readReference(withTypes = false) {
   /** Returns the declarations of a name, and of those of its bases that cannot be imported. */
   const shownOf = (symbol) =>
     visible(symbol).flatMap((node) => {
-      const bases = basesOf(node).filter((base) => base !== undefined && !isExported(base))
+      const bases = basesOf(node).filter((base) => !isExported(base))
       return ts.isSourceFile(node) ? exportsOf(symbol).flatMap(visible) : [node, ...bases.flatMap(shownOf)]
     })
   // Adds types that cannot be imported, but whose members users write and read all the same. The map grows during the iteration.
@@ -108,7 +115,7 @@ export function readReference(withTypes = false) {
 
   /** Returns what a base or an interface says about a member without a docstring of its own: editors show that, too. */
   function inheritedDoc(owner, name) {
-    for (const base of (owner?.declarations ?? []).flatMap(basesOf).filter(Boolean)) {
+    for (const base of (owner?.declarations ?? []).flatMap(basesOf)) {
       const own = (base.members?.get(name)?.declarations ?? []).map(docOf).find(({ text }) => text !== '')
       const doc = own ?? inheritedDoc(base, name)
       if (doc !== undefined) return doc
@@ -139,7 +146,7 @@ export function readReference(withTypes = false) {
     if (ts.isSourceFile(node)) return exportsOf(symbol).map((one) => describe(one.name, visible(one)))
     if (ts.isTypeAliasDeclaration(node)) return literalsIn(node.type).flatMap(({ members }) => membersOf(members))
     const own = membersOf(node.members ?? [], symbol)
-    const hidden = basesOf(node).filter((base) => base !== undefined && !isExported(base))
+    const hidden = basesOf(node).filter((base) => !isExported(base))
     const further = hidden.flatMap((base) => visible(base).flatMap((one) => membersIn(one, base)))
     return [...own, ...further.filter(({ name }) => !own.some((member) => member.name === name))]
   }

@@ -67,7 +67,7 @@ const flat = (text) => text.replace(/\s*\n\s*/g, ' ')
  * @param {import('./model.d.mts').Reference} [reference]
  * @returns {import('./pages.d.mts').Page[]}
  */
-export function referencePages({ names, links } = readReference(true)) {
+export function referencePages({ names, links } = readReference()) {
   const pages = new Map()
   for (const name of names) {
     const page = pageOf(name.file)

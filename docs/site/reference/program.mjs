@@ -1,7 +1,7 @@
 import '../installed.mjs'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -25,26 +25,36 @@ function readEntryPoints() {
   return entryPoints
 }
 
-/** Opens the program. Without libraries and packages, this takes a quarter of the time, but types that are not written out are unknown. */
-function openProgram(files, withLibraries) {
+/** The files that the compiler reads: more of them are added later. */
+const files = []
+let service
+
+/** Opens files as an editor does. What is open already is not read again, which takes seconds. */
+export function open(...more) {
+  files.push(...more.filter((file) => !files.includes(file)))
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config, { ...ts.sys, readDirectory: () => [] }, root)
-  options.paths = {}
-  const host = ts.createCompilerHost(options)
-  if (withLibraries) return ts.createProgram(files, options, host)
-  Object.assign(options, { noLib: true, types: [] })
-  host.resolveModuleNameLiterals = (literals, from) =>
-    literals.map(({ text }) => {
-      if (!text.startsWith('.')) return { resolvedModule: undefined }
-      return { resolvedModule: { resolvedFileName: join(dirname(from), text), extension: '.ts' } }
-    })
-  return ts.createProgram(files, options, host)
+  service ??= ts.createLanguageService({
+    ...ts.sys,
+    useCaseSensitiveFileNames: () => ts.sys.useCaseSensitiveFileNames,
+    getCompilationSettings: () => options,
+    getScriptFileNames: () => files,
+    getScriptVersion: () => '1',
+    getScriptSnapshot(file) {
+      const text = ts.sys.readFile(file)
+      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text)
+    },
+    getCurrentDirectory: () => root,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+  })
+  return service
 }
 
 /** Reads the sources and their symbols. */
-export function readSources(withLibraries) {
+export function readSources() {
   const entryPoints = readEntryPoints()
-  const program = openProgram([...entryPoints.values()], withLibraries)
+  // With the example of the first page, whose types are read next: a file that comes later is checked with everything again.
+  const program = open(...entryPoints.values(), join(root, 'docs/examples/first.ts')).getProgram()
   const checker = program.getTypeChecker()
   const real = (symbol) => (symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
   const exportsOf = (module) => checker.getExportsOfModule(module)

@@ -1,0 +1,4 @@
+import type typescript from 'typescript'
+
+export const ts: typeof typescript
+export function open(...files: readonly string[]): typescript.LanguageService
