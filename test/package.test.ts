@@ -8,15 +8,7 @@ import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runtimeBinary } from './runtimes/run.mjs'
 import { loadedBy, packageOf } from './support/package/loaded-packages.ts'
-import {
-  buildIfMissing,
-  execOutput,
-  expectTypesToResolve,
-  filesOf,
-  installInto,
-  pack,
-  root,
-} from './support/package/tarball.ts'
+import { buildIfMissing, execOutput, filesOf, installInto, pack, root } from './support/package/tarball.ts'
 import { runTsc } from './support/typescript.ts'
 
 interface Manifest {
@@ -161,9 +153,8 @@ describe('the tarball', () => {
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([])
   })
 
-  test('the types of the entry points resolve under every resolution of modern modules', async () => {
-    // All plugins have one pattern in "exports"; package.long.test.ts resolves each.
-    await expectTypesToResolve(tarball, ['plugins/cors', 'plugins/validation'], scratch)
+  test('every plugin has code and types', () => {
+    // package.long.test.ts asks a tool for packages how each resolves.
     const files = filesOf(tarball)
     const code = files.filter((file) => /^dist\/plugins\/\w+\/index\.js$/.test(file))
     expect(code.length).toBeGreaterThan(35)
@@ -329,6 +320,10 @@ describe('a project that installs nothing else', () => {
   ])('compiles strictly under module resolution %s', (moduleResolution, module) => {
     writeFileSync(join(consumer, 'hello.ts'), hello)
     writeFileSync(join(consumer, 'typed.ts'), typed)
+    const doors = filesOf(tarball).flatMap((file) => /^dist\/(plugins\/\w+)\/index\.d\.ts$/.exec(file)?.[1] ?? [])
+    const more = ['contract', 'env', 'kernel', 'plugins', 'testing', 'testing/contracts']
+    const imports = [...more, ...doors].map((door, i) => `export * as e${i} from 'framework/${door}'\n`)
+    writeFileSync(join(consumer, 'doors.ts'), imports.join(''))
     const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2023,esnext.disposable,dom,dom.iterable']
     const { output } = runTsc(
       [
@@ -341,10 +336,15 @@ describe('a project that installs nothing else', () => {
         moduleResolution,
         'hello.ts',
         'typed.ts',
+        'doors.ts',
       ],
       consumer,
     )
-    expect(output).toBe('')
+    // The types of `auth` name those of jose, which whoever reads tokens installs.
+    const others = output
+      .split('\n')
+      .filter((line) => !/plugins\/auth\/schemes\/.*Cannot find module 'jose'/.test(line))
+    expect(others).toEqual([])
   })
 })
 

@@ -8,12 +8,15 @@ import { hasMosquitto, startMosquitto } from '../../../test/support/mosquitto.ts
 import { hasPostgres, startPostgres } from '../../../test/support/postgres.ts'
 import { hasRedis, startRedis } from '../../../test/support/redis.ts'
 import { startSmtp } from '../../../test/support/smtp.ts'
+import { withTypeScript } from '../../../test/support/typescript-process.ts'
 import { testLibrary } from './whole.ts'
 
 const script = join(root, 'docs/examples/demo/whole-run.ts')
 // Node.js 20 does not run TypeScript.
 const run = (target: (typeof targets)[number], env: NodeJS.ProcessEnv = {}) =>
-  printedBy(target, script, [], { env: { ...env, ...(target.runtime === 'node' && { NODE_OPTIONS: '--import tsx' }) } })
+  printedBy(target, script, [], {
+    env: { ...env, ...(target.runtime === 'node' && { NODE_OPTIONS: withTypeScript.join(' ') }) },
+  })
 
 // Of processor time, as the machine may be busy.
 test('the whole library in memory, in less than two seconds', async () => {
