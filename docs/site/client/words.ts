@@ -127,7 +127,8 @@ const synonyms = new Map(
 
 /** Readers seldom look for what has changed, for the reasons of a design, or for the form of every type; and lists name everything. */
 const seldom: readonly (readonly [pages: RegExp, factor: number])[] = [
-  [/^(CHANGELOG|CONTRIBUTING|SECURITY|docs\/api|docs\/design|docs\/benchmarks|benchmarks)\b/, 0.2],
+  [/^docs\/api\b/, 0.1],
+  [/^(CHANGELOG|CONTRIBUTING|SECURITY|docs\/design|docs\/benchmarks|benchmarks)\b/, 0.2],
   [/^(index|docs\/errors|docs\/examples|docs\/(guides|reference)\/index)\b/, 0.5],
 ]
 
