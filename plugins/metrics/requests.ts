@@ -28,12 +28,8 @@ class RouteFigures {
 
   observe(req: Request, res: Response, ms: number, record: RequestRecorder | undefined): void {
     const i = res.aborted ? classes.indexOf('aborted') : Math.floor(res.statusCode / 100) - 1
-    let buckets = this.#ofClass[i]
-    if (buckets === undefined) {
-      buckets = new Buckets(this.#bounds)
-      this.#ofClass[i] = buckets
-    }
-    buckets.observe(ms / 1_000)
+    this.#ofClass[i] ??= new Buckets(this.#bounds)
+    this.#ofClass[i].observe(ms / 1_000)
     const declared = req.raw.header('content-length')
     // In a refused request, or one from `fetch`, it may have any value, and an infinite sum would stay for ever.
     const received = declared === undefined ? undefined : /^\d{1,15}$/.test(declared) ? Number(declared) : 0

@@ -1,3 +1,5 @@
+import { madeIn } from '../shared/values/memoize.ts'
+
 /** Thrown where a value does not match its schema. Not an Error: in `anyOf` it only means trying the next one, and a stack costs time. */
 export class Mismatch {
   /** The keys from the outside in, collected while the mismatch passes up. */
@@ -48,11 +50,7 @@ export function remembering<Result>(run: () => Result): Result {
  */
 export function once(shape: (value: unknown) => unknown): (value: unknown) => unknown {
   const look = (value: object): unknown => {
-    let outcomes = known!.get(shape)
-    if (outcomes === undefined) {
-      outcomes = new Map()
-      known!.set(shape, outcomes)
-    }
+    const outcomes = madeIn(known!, shape, () => new Map<object, Outcome>())
     const there = outcomes.get(value)
     if (there !== undefined) {
       if ('picked' in there) return there.picked

@@ -98,6 +98,9 @@ export function mockMethods(inject: Inject): MockMethods {
   }
 }
 
+/** The verbs of a separate test client. */
+export interface MockServer extends MockMethods {}
+
 /**
  * A separate test client: the whole pipeline, without a socket. It does not keep cookies; pass on those of a response.
  *
@@ -107,18 +110,8 @@ export function mockMethods(inject: Inject): MockMethods {
  * const res = await client.get('/me', { cookies: login.cookies() })
  * res.assertStatus(200).assertBodySubset({ name: 'ada' })
  */
-export class MockServer implements MockMethods {
-  declare readonly get: MockVerb
-  declare readonly head: MockVerb
-  declare readonly post: MockVerb
-  declare readonly put: MockVerb
-  declare readonly patch: MockVerb
-  declare readonly delete: MockVerb
-  declare readonly query: MockVerb
-  declare readonly options: MockVerb
-  declare readonly request: MockMethods['request']
-  declare readonly ws: MockMethods['ws']
-
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor makes these members
+export class MockServer {
   /** `prepare` runs before the first request; if it fails, every request fails with its error. */
   constructor(inject: Inject, prepare?: () => Promise<void>) {
     Object.assign(this, mockMethods(prepare === undefined ? inject : preparing(inject, prepare)))

@@ -1,9 +1,9 @@
-import { channel } from 'node:diagnostics_channel'
 import type { Kernel } from '../../kernel/index.ts'
 import type { ChannelPublishTrace } from '../channels/index.ts'
 import type { MailSendTrace } from '../mailer/index.ts'
 import type { MqttPublishTrace } from '../mqtt/index.ts'
 import type { QueuePublishTrace } from '../queues/index.ts'
+import { followChannel } from '../shared/development/held-channel.ts'
 import { madeIn } from '../shared/values/memoize.ts'
 import { safely } from '../shared/values/safely.ts'
 import type { StorageTrace } from '../storage/index.ts'
@@ -84,9 +84,11 @@ export function recordsOf(server: Kernel, stops: (() => void)[]): TestRecords {
   const messages: TestMessage[] = []
   const objects = new Map<string, TestObject>()
   const on = <Event extends { readonly server: object | undefined }>(kind: string, note: (event: Event) => void) =>
-    follow(stops, `tracing:framework:${kind}:asyncEnd`, (event: Event) => {
-      if (event.server === server && !('error' in event)) note(event)
-    })
+    stops.push(
+      followChannel(`tracing:framework:${kind}:asyncEnd`, (event: Event) => {
+        if (event.server === server && !('error' in event)) note(event)
+      }),
+    )
   on<MailSendTrace>('mail.send', ({ provider, mail: { envelope, subject, text, html } }) =>
     emails.push({ to: envelope.to, from: envelope.from, subject, text, html, provider }),
   )
@@ -119,11 +121,4 @@ export function recordsOf(server: Kernel, stops: (() => void)[]): TestRecords {
     objects: new TestRecord<TestObject>('objects', ['disk', 'key'], () => [...objects.values()]),
     sockets: new TestRecord<TestSocket>('open sockets', ['route', 'id', 'data'], open),
   }
-}
-
-/** Calls a function with each event of a diagnostics channel, until it is stopped. */
-export function follow<Event extends object>(stops: (() => void)[], name: string, note: (event: Event) => void): void {
-  const one = (event: unknown) => note(event as Event)
-  channel(name).subscribe(one)
-  stops.push(() => void channel(name).unsubscribe(one))
 }

@@ -101,8 +101,10 @@ export class MockResponse<Answer = unknown> {
   /** Checks that the response sets a cookie to the value, with the given `attributes`: `{ path: '/', httponly: true }`. */
   assertCookie(name: string, value: string, attributes: MockCookie['attributes'] = {}): this {
     const cookie = this.cookie(name)
-    const actual = cookie && { value: cookie.value, ...pick(cookie.attributes, Object.keys(attributes)) }
-    const expected = { value, ...lowerKeys(attributes) }
+    const wantedAttributes = Object.entries(attributes).map(([key, one]) => [key.toLowerCase(), one] as const)
+    const ofCookie = wantedAttributes.map(([key]) => [key, cookie?.attributes[key]])
+    const actual = cookie && { value: cookie.value, ...Object.fromEntries(ofCookie) }
+    const expected = { value, ...Object.fromEntries(wantedAttributes) }
     const wanted = `the cookie ${name} to be ${show(expected)}, got ${show(actual)}`
     return this.#judge(isSame(actual, expected), wanted, 'assertCookie', actual, expected)
   }
@@ -171,12 +173,4 @@ export class MockResponse<Answer = unknown> {
   #setCookies(): MockCookie[] {
     return [this.#answer.headers['set-cookie'] ?? []].flat().map(parseSetCookie)
   }
-}
-
-function lowerKeys(attributes: MockCookie['attributes']): Record<string, string | true | undefined> {
-  return Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key.toLowerCase(), value]))
-}
-
-function pick(attributes: MockCookie['attributes'], names: readonly string[]): MockCookie['attributes'] {
-  return Object.fromEntries(names.map((name) => [name.toLowerCase(), attributes[name.toLowerCase()]]))
 }

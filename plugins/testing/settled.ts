@@ -1,9 +1,9 @@
 // Not the global, which a runner may fake.
 import { setImmediate } from 'node:timers'
 import { defineErrors, type Kernel, systemClock, virtualClock } from '../../kernel/index.ts'
+import { followChannel } from '../shared/development/held-channel.ts'
 import type { WorkKind } from '../shared/work/kind.ts'
 import type { OpenWork } from '../shared/work/open-work.ts'
-import { follow } from './records.ts'
 
 export const { NotSettledError } = defineErrors({
   NotSettledError: (ms: number, open: readonly string[]) =>
@@ -34,8 +34,10 @@ export class WorkInProgress {
         // Work of a plugin that does not say whose it is may be that of this server.
         if (event.server === undefined || event.server === this.#server) this.#traced.set(event, kind)
       }
-      follow(stops, `${name}:start`, begun)
-      follow(stops, `${name}:asyncEnd`, (event) => void this.#traced.delete(event))
+      stops.push(
+        followChannel(`${name}:start`, begun),
+        followChannel(`${name}:asyncEnd`, (event: object) => void this.#traced.delete(event)),
+      )
     }
   }
 

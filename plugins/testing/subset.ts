@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isPlain } from '../shared/values/json.ts'
 
 /**
  * Whether `whole` contains everything in `part`: members of objects by name, members of lists in the same order,
@@ -6,12 +7,10 @@ import { isDeepStrictEqual } from 'node:util'
  */
 export function isSubset(whole: unknown, part: unknown): boolean {
   if (Array.isArray(part)) return Array.isArray(whole) && holdsInOrder(whole, part)
-  if (isRecord(part)) {
-    return (
-      isRecord(whole) && Object.keys(part).every((key) => Object.hasOwn(whole, key) && isSubset(whole[key], part[key]))
-    )
-  }
-  return isSame(whole, part)
+  if (!isPlain(part)) return isSame(whole, part)
+  return (
+    isPlain(whole) && Object.keys(part).every((key) => Object.hasOwn(whole, key) && isSubset(whole[key], part[key]))
+  )
 }
 
 function holdsInOrder(whole: readonly unknown[], part: readonly unknown[]): boolean {
@@ -28,12 +27,4 @@ export function isSame(actual: unknown, expected: unknown): boolean {
     return actual.length === expected.length && actual.every((byte, index) => byte === expected[index])
   }
   return isDeepStrictEqual(actual, expected)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
-  )
 }

@@ -9,7 +9,7 @@ import {
 import type { Check, Verdict } from '../shared/schema/check.ts'
 import { keysOf } from '../shared/schema/keys.ts'
 import { isStandardSchema, standardLists } from '../shared/schema/standard.ts'
-import { put } from '../shared/values/json.ts'
+import { isPlain, put } from '../shared/values/json.ts'
 import { type FailedPart, type Part, type ValidationError, validationError } from './validation-error.ts'
 
 /** One part of one route: reads it and checks it. */
@@ -65,11 +65,9 @@ const notAnObject: Verdict = {
 
 /** Copies plain data: Ajv changes what it validates, and the parts must stay as they were. */
 function copy(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copy)
-  const prototype: unknown = Object.getPrototypeOf(value)
   // An uploaded file is passed on as it is.
-  if (prototype !== Object.prototype && prototype !== null) return value
+  if (!isPlain(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copy(one)]))
 }
 

@@ -11,12 +11,9 @@ export interface Asked {
 
 /** Reads the parsed body of a POST. */
 export function askedByBody(body: unknown): Asked | Refusal {
-  if (!isObject(body)) {
-    return Array.isArray(body)
-      ? refuse(400, 'Several operations in one request are not supported: send one object.')
-      : refuse(400, 'The body is not a JSON object.')
-  }
-  return askedBy(body)
+  if (isObject(body)) return askedBy(body)
+  if (Array.isArray(body)) return refuse(400, 'Several operations in one request are not supported: send one object.')
+  return refuse(400, 'The body is not a JSON object.')
 }
 
 /** Reads the query string of a GET, in which `variables` and `extensions` are JSON. */
@@ -30,23 +27,12 @@ export function askedByQuery(query: { readonly [name: string]: unknown }): Asked
 
 function askedBy(given: { readonly [name: string]: unknown }): Asked | Refusal {
   const { query, operationName, variables, extensions } = given
-  if (typeof query !== 'string') {
-    return refuse(
-      400,
-      query === undefined || query === null
-        ? 'The parameter query is missing.'
-        : 'The parameter query must be a string.',
-    )
-  }
-  if (operationName !== undefined && operationName !== null && typeof operationName !== 'string') {
+  if (query == null) return refuse(400, 'The parameter query is missing.')
+  if (typeof query !== 'string') return refuse(400, 'The parameter query must be a string.')
+  if (operationName != null && typeof operationName !== 'string')
     return refuse(400, 'The parameter operationName must be a string.')
-  }
-  if (variables !== undefined && variables !== null && !isObject(variables)) {
-    return refuse(400, 'The parameter variables must be an object.')
-  }
-  if (extensions !== undefined && extensions !== null && !isObject(extensions)) {
-    return refuse(400, 'The parameter extensions must be an object.')
-  }
+  if (variables != null && !isObject(variables)) return refuse(400, 'The parameter variables must be an object.')
+  if (extensions != null && !isObject(extensions)) return refuse(400, 'The parameter extensions must be an object.')
   return { query, operationName: operationName ?? undefined, variables: variables ?? undefined }
 }
 

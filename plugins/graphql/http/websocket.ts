@@ -9,6 +9,7 @@ import type { WebSocket as Protocol, Server } from 'graphql-ws'
 import { parse } from 'secure-json-parse'
 import type { Request, Response } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
+import { safely } from '../../shared/values/safely.ts'
 import type { Operation } from '../execution/documents.ts'
 import type { Variables } from '../execution/execute.ts'
 import { describeError, describeResult } from '../execution/mask-errors.ts'
@@ -81,29 +82,17 @@ export async function openSockets(options: SocketOptions) {
     },
     message(socket: Socket, text: string | Uint8Array): void {
       const { receive, req } = socket.data
-      const mistake = typeof text === 'string' ? mistakeIn(text) : 'a message is text'
-      if (mistake !== undefined) {
-        socket.close(badRequest, mistake)
-        return
-      }
+      if (typeof text !== 'string') return void socket.close(badRequest, 'a message is text')
+      // Keys that would reach a prototype are refused, as in a body.
+      if (safely(() => parse(text)) === undefined) return void socket.close(badRequest, 'Invalid message')
       // Not awaited: `receive` settles only after a subscription's last event, and the client's `complete` must be received before that.
-      receive(text as string).catch((error: unknown) => {
+      receive(text).catch((error: unknown) => {
         const isClients = (error as Error).message.startsWith('Unexpected message')
         if (!isClients) req.log.error({ err: error }, 'GraphQL: a websocket failed')
         socket.close(isClients ? badRequest : internalError, isClients ? 'Invalid message' : 'Internal server error')
       })
     },
     close: (socket: Socket, code: number, reason: string): Promise<void> => socket.data.closed(code, reason),
-  }
-}
-
-/** Describes why a message is refused, if it is: keys that would reach a prototype are refused, as in a body. */
-function mistakeIn(text: string): string | undefined {
-  try {
-    parse(text)
-    return undefined
-  } catch {
-    return 'Invalid message'
   }
 }
 

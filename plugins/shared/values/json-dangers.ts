@@ -1,16 +1,12 @@
 import { scan } from 'secure-json-parse'
+import { safely } from './safely.ts'
 
 /** Whether a value has a key that reaches a prototype; with the `text` that it was parsed from, most values need no search. */
 export function reachesPrototype(value: unknown, text = 'proto'): boolean {
   // `__proto__` and `constructor.prototype` both need these letters, or an escape instead of them.
   if (!text.includes('proto') && !text.includes('\\u')) return false
   if (typeof value !== 'object' || value === null) return false
-  try {
-    scan(value, { protoAction: 'error', constructorAction: 'error' })
-    return false
-  } catch {
-    return true
-  }
+  return safely(() => scan(value, { protoAction: 'error', constructorAction: 'error' })) !== value
 }
 
 /** Whether a JSON text nests deeper than `maxDepth` levels; `bytes` are the same text, if they are available. */

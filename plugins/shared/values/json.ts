@@ -39,7 +39,8 @@ export function mergeOver(below: Json, above: Json): Json {
   return merged
 }
 
-function isPlain(value: unknown): value is Json {
+/** Whether a value is an object of no class. */
+export function isPlain(value: unknown): value is Json {
   if (!isObject(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
