@@ -3,6 +3,7 @@ import { type Decorated, DecoratorError, decorator, type MethodMark } from '../s
 import { routeContributions } from '../shared/decorators/route-decorator.ts'
 import { deprecation } from '../shared/failures/deprecation.ts'
 import { option } from '../shared/options/index.ts'
+import { defined } from '../shared/values/json.ts'
 import type { Validation } from '../validation/index.ts'
 import type { ControllerMethod } from './verbs.ts'
 
@@ -52,7 +53,6 @@ export interface Validate {
   readonly all: OneSchema
 }
 
-const parts = ['body', 'query', 'all'] as const
 const schema = option.value<object>('a schema')
 const customError = option
   .shape({
@@ -73,9 +73,7 @@ function stepOf(given: ValidateSchemas, on: Decorated): ValidateStep {
     )
   }
   const { customError, ...all } = validateOptions.parse(given, 'validate')
-  const schemas: ValidateStep['schemas'] = Object.fromEntries(
-    parts.flatMap((part) => (all[part] === undefined ? [] : [[part, all[part]]])),
-  )
+  const schemas = defined(all)
   if (Object.keys(schemas).length === 0) throw DecoratorError('validate', on.label, 'it has no schema')
   return { schemas, customError }
 }
@@ -97,7 +95,7 @@ function makeValidate(schemas: ValidateSchemas): MethodMark<ControllerMethod> {
 }
 
 const only =
-  (part: (typeof parts)[number]): OneSchema =>
+  (part: keyof ValidateStep['schemas']): OneSchema =>
   (schema, options) =>
     makeValidate({ [part]: schema, ...onlyOptions.parse(options, `validate.${part}`) })
 

@@ -42,7 +42,8 @@ export function buildSchema(packages: SchemaPackages, parts: SchemaParts): Graph
     schema = isReady(parts.given) ? extend(packages, parts.given, parts) : make(packages, parts.given, parts)
   } catch (error) {
     if (isFrameworkError(error)) throw error
-    const known = isRealmError(error) ? copiesError(graphql, 'a type') : GraphqlSchemaError(reasonOf(graphql, error))
+    const isMixed = messageOf(error).includes('from another module or realm')
+    const known = isMixed ? copiesError(graphql, 'a type') : GraphqlSchemaError(reasonOf(graphql, error))
     throw Object.assign(known, { cause: error })
   }
   if (!(schema instanceof graphql.GraphQLSchema)) {
@@ -137,9 +138,4 @@ export function copiesError(graphql: Graphql, what: string, owner?: string): Err
         ? 'the same file, loaded a second time'
         : theirs
   return GraphqlCopiesError(what, ours, other)
-}
-
-/** Whether an error of graphql-js reports that two copies were mixed. */
-function isRealmError(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('from another module or realm')
 }

@@ -2,25 +2,18 @@ import { AssertionError } from 'node:assert'
 import { type Inject, systemClock, within } from '../../kernel/index.ts'
 import type { LinkedPeer, LinkedServer } from '../shared/http/linked-socket.ts'
 import { option } from '../shared/options/index.ts'
+import type { Json } from '../shared/values/json.ts'
 import { deferred } from '../shared/values/promises.ts'
 import { safely } from '../shared/values/safely.ts'
 import { shorten, show } from './content.ts'
-import { common } from './options.ts'
+import { common, type MockOptions } from './options.ts'
 import { MockResponse } from './response.ts'
 import { isSubset } from './subset.ts'
 
 /** Options for opening a websocket in a test. */
-export interface MockSocketOptions {
-  /** Headers of the request that opens it, with names in any case. */
-  headers?: { readonly [name: string]: string | number | readonly string[] | undefined }
-  /** The query; overrides parameters with the same names in the path. */
-  query?: { readonly [name: string]: unknown }
-  /** Cookies by name, sent as the header `Cookie`. */
-  cookies?: { readonly [name: string]: string }
+export interface MockSocketOptions extends Pick<MockOptions<never, Json>, 'headers' | 'query' | 'cookies' | 'ip'> {
   /** The sub-protocols that the client offers. */
   protocols?: readonly string[]
-  /** The address of the client. Default `127.0.0.1`. */
-  ip?: string
 }
 
 export const mockSocketOptions = option

@@ -35,10 +35,8 @@ export const validation = definePlugin({
     const service = ctx.services.get('validation')
     ctx.onRoute((route) => {
       const { settings, method, path } = route
-      const schemas = Object.fromEntries(
-        parts.filter((part) => settings[part] !== undefined).map((part) => [part, settings[part]]),
-      )
-      if (Object.keys(schemas).length > 0) route.add('input', service.middleware(`${method} ${path}`, schemas))
+      if (parts.some((part) => settings[part] !== undefined))
+        route.add('input', service.middleware(`${method} ${path}`, settings))
     })
   },
 })

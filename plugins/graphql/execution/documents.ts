@@ -54,44 +54,41 @@ export function operationFinder(options: DocumentsOptions): FindOperation {
   })
   return ({ query, operationName }) => {
     const there = known.get(query)
-    const operations = there ?? guarded(query, options)
+    const operations = there ?? read(query, options)
     if (isRefusal(operations)) return operations
     if (there === undefined) known.set(query, operations)
     return chooseOperation(operations, operationName)
   }
 }
 
-function guarded(text: string, options: DocumentsOptions): Operations | Refusal {
+function read(text: string, options: DocumentsOptions): Operations | Refusal {
+  const { graphql, limits, introspection } = options
   try {
-    return read(text, options)
+    return check(graphql.parse(text, { maxTokens: limits.tokens }), options)
   } catch (error) {
     // Possible only if the limits are turned off: the parser calls itself for each level.
     if (error instanceof RangeError) return refuse(400, 'The document nests too deep.', 'LIMIT_EXCEEDED')
-    throw error
+    if (!(error instanceof graphql.GraphQLError)) throw error
+    if (error.message.includes('Parsing aborted')) return refuseExcess(`has more than ${limits.tokens} tokens`)
+    return refuseDocument([describe(error, 'GRAPHQL_PARSE_FAILED', introspection)])
   }
 }
 
-function read(text: string, options: DocumentsOptions): Operations | Refusal {
+function describe(error: GraphQLError, code: string, hints: boolean): SentError {
+  const plain = error.toJSON()
+  return { ...plain, message: worded(plain.message, hints), extensions: { ...plain.extensions, code } }
+}
+
+function check(document: DocumentNode, options: DocumentsOptions): Operations | Refusal {
   const { graphql, schema, limits, introspection } = options
-  const describe = (error: GraphQLError, code: string): SentError => {
-    const plain = error.toJSON()
-    return { ...plain, message: worded(plain.message, introspection), extensions: { ...plain.extensions, code } }
-  }
-  let document: DocumentNode
-  try {
-    document = graphql.parse(text, { maxTokens: limits.tokens })
-  } catch (error) {
-    if (!(error instanceof graphql.GraphQLError)) throw error
-    if (error.message.includes('Parsing aborted')) return refuseExcess(`has more than ${limits.tokens} tokens`)
-    return refuseDocument([describe(error, 'GRAPHQL_PARSE_FAILED')])
-  }
   // Lines are limited as well as tokens, since they may be empty: to locate an error, all lines before it are counted each time.
   if ((document.loc?.endToken.line ?? 0) > limits.tokens) return refuseExcess(`has more than ${limits.tokens} lines`)
   const excess = measure(document, limits)
   if (excess !== undefined) return refuseExcess(excess)
   const rules = [...graphql.specifiedRules, ...(introspection ? [] : [graphql.NoSchemaIntrospectionCustomRule])]
   const errors = graphql.validate(schema, document, rules, { maxErrors })
-  if (errors.length > 0) return refuseDocument(errors.map((error) => describe(error, 'GRAPHQL_VALIDATION_FAILED')))
+  if (errors.length > 0)
+    return refuseDocument(errors.map((error) => describe(error, 'GRAPHQL_VALIDATION_FAILED', introspection)))
   return operationsOf(document, options)
 }
 

@@ -34,14 +34,7 @@ export function executor(graphql: Graphql, schema: GraphQLSchema, compiler?: Com
     const run =
       (execute: (args: ExecutionArgs) => unknown): Run =>
       (contextValue, variableValues) =>
-        execute({
-          schema,
-          document,
-          contextValue,
-          variableValues,
-          operationName,
-          options: coercion,
-        }) as ReturnType<Run>
+        execute({ schema, document, contextValue, variableValues, operationName, options: coercion }) as ReturnType<Run>
     if (operation === 'subscription') return run(graphql.subscribe)
     const interpret = run(graphql.execute)
     const compile = (): Compiled => {

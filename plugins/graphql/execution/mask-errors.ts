@@ -49,8 +49,7 @@ function hide(cause: unknown, where: Where, req: Request): SentError {
   const err = cause ?? new Error(`${cause} was thrown`)
   req.log.error({ err, ...(path && { path: path.join('.') }) }, 'GraphQL: an error was hidden from the client')
   if (!exposesMistakes()) return { message: maskedMessage, ...where, extensions: { code: maskedCode } }
-  const message = cause instanceof Error ? cause.message : String(cause)
-  const stack = cause instanceof Error ? cause.stack : undefined
+  const { message, stack } = cause instanceof Error ? cause : { message: String(cause), stack: undefined }
   return { message, ...where, extensions: { code: maskedCode, ...(stack !== undefined && { stack }) } }
 }
 
