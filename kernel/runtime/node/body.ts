@@ -2,42 +2,13 @@ import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { StreamBody } from '../../http/raw.ts'
 import { openSource } from '../../http/streams.ts'
-import { LimitedBody } from '../body-limit.ts'
+import { collected } from '../body-limit.ts'
 import { EndedEarlyError } from '../head.ts'
 import { asChunk, lengthGuard, Slices } from '../sending.ts'
 import type { BodyReader } from './message.ts'
 
-/**
- * Reads the whole body into one piece of memory, but never more than `limit` bytes. `onLeft` is called before the
- * promise rejects: a `catch` in the caller would be one more promise for every body that arrives whole.
- */
-export const readBody: BodyReader = (message, limit, onLeft) =>
-  new Promise((resolve, reject) => {
-    const body = new LimitedBody(limit)
-    const onData = (chunk: Uint8Array) => {
-      const refusal = body.add(chunk)
-      if (refusal === undefined) return
-      release()
-      message.pause()
-      onLeft()
-      reject(refusal)
-    }
-    const onEnd = () => {
-      release()
-      resolve(body.whole())
-    }
-    const onGone = () => {
-      release()
-      onLeft()
-      reject(EndedEarlyError())
-    }
-    const release = () => {
-      message.off('data', onData).off('end', onEnd).off('close', onGone)
-    }
-    // The listener for 'error' stays: an error after an abort must find one.
-    message.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
-    if (message.destroyed) onGone()
-  })
+/** Reads the whole body, but never more than `limit` bytes, from a message whose stream other code has looked at or listens to. */
+export const readBody: BodyReader = (message, limit, onLeft) => collected(streamBody(message, ignore, onLeft), limit)
 
 /** Reads and discards at most `limit` bytes of an unread body, so that the next request can arrive. */
 export function discardBody(message: IncomingMessage, limit: number, onTooMuch: () => void): void {
