@@ -64,13 +64,11 @@ export function countProcess(metrics: Metrics): () => void {
 }
 
 /** Counts open descriptors, which Linux lists in a folder; one of them belongs to this very read. */
-async function openDescriptors(): Promise<number | undefined> {
-  try {
-    return (await readdir('/proc/self/fd')).length - 1
-  } catch {
-    return undefined
-  }
-}
+const openDescriptors = (): Promise<number | undefined> =>
+  readdir('/proc/self/fd').then(
+    ({ length }) => length - 1,
+    () => undefined,
+  )
 
 const own = (type: Figure['type'], name: string, help: string, value: number | readonly FigureSample[]): Family => ({
   ...figure(type, name, help, value),

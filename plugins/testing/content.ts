@@ -1,5 +1,5 @@
 import { mediaTypeOf } from '../shared/http/media-type.ts'
-import { safely } from '../shared/values/safely.ts'
+import { orFail, safely } from '../shared/values/safely.ts'
 
 /** The headers by name; looking one up ignores case. */
 export type MockHeaders = { readonly [name: string]: string | readonly string[] | undefined }
@@ -27,13 +27,10 @@ export function bodyOf(bytes: Uint8Array, contentType: string): unknown {
   const type = mediaTypeOf(contentType)
   if (type === 'application/json' || type.endsWith('+json')) {
     const text = textOf(bytes)
-    try {
-      return JSON.parse(text)
-    } catch (error) {
-      throw new Error(`the content type of the response is ${type}, but the body is not: ${shorten(text)}`, {
-        cause: error,
-      })
-    }
+    return orFail(
+      (): unknown => JSON.parse(text),
+      () => new Error(`the content type of the response is ${type}, but the body is not: ${shorten(text)}`),
+    )
   }
   const isText =
     type.startsWith('text/') ||

@@ -36,9 +36,8 @@ function isStream(body: unknown): body is AsyncIterable<Uint8Array> {
 
 function form(fields: NonNullable<MockOptions['urlencoded']>): Payload {
   const type = 'application/x-www-form-urlencoded'
-  if (typeof fields === 'string') return { body: fields, type }
-  if (fields instanceof URLSearchParams) return { body: fields.toString(), type }
-  return { body: appendValues(new URLSearchParams(), fields).toString(), type }
+  const isWritten = typeof fields === 'string' || fields instanceof URLSearchParams
+  return { body: String(isWritten ? fields : appendValues(new URLSearchParams(), fields)), type }
 }
 
 /** Lets the runtime itself write the parts, so that the bytes are those of a real client. */

@@ -3,7 +3,7 @@ import { defineErrors, type Middleware, nearest, type Request, type Response } f
 import { type Check, checkOf, isSchema, type Mode } from '../shared/schema/check.ts'
 import { definitionKeywords, listKeywords, mapKeywords, schemaKeywords } from '../shared/schema/keywords.ts'
 import { checkSendable, foreignTypeError } from '../shared/schema/sendable.ts'
-import { messageOf } from '../shared/values/safely.ts'
+import { orFail } from '../shared/values/safely.ts'
 import { inputMiddleware, stepOf } from './input.ts'
 import {
   type Part,
@@ -31,8 +31,7 @@ const keywords = [
 ]
 
 /** Ajv's message about an unknown keyword, in the terms of the schema's author. */
-function whyOf(error: unknown): string {
-  const message = messageOf(error)
+function inWordsOfSchemas(message: string): string {
   const keyword = /^strict mode: unknown keyword: "(.+)"$/.exec(message)?.[1]
   if (keyword === undefined) return message
   const near = nearest(keyword, keywords)
@@ -56,12 +55,10 @@ export class Validation {
    */
   compile(schema: unknown, mode: Mode, route: string, part: string): Check {
     this.claim(schema, route, part)
-    try {
-      return checkOf(schema, mode)
-    } catch (error) {
-      const failure = foreignTypeError(schema, part, route) ?? SchemaError(route, part, whyOf(error))
-      throw Object.assign(failure, { cause: error })
-    }
+    return orFail(
+      () => checkOf(schema, mode),
+      (why) => foreignTypeError(schema, part, route) ?? SchemaError(route, part, inWordsOfSchemas(why)),
+    )
   }
 
   /** Ensures that a value is a schema, and that only this schema has its `$id`. */

@@ -78,10 +78,7 @@ export class Pipeline {
 
   /** Called for a request that has arrived while the previous one is not answered yet. */
   take(turn: Turn): void {
-    if (this.#last !== undefined) {
-      this.#drop()
-      return
-    }
+    if (this.#last !== undefined) return void this.#drop()
     const newest = this.#begun.at(-1)
     if (this.#waiting.length === 0 && (newest === undefined || newest.writableFinished)) this.#restart()
     this.#waiting.push(turn)

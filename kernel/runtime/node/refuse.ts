@@ -23,16 +23,12 @@ type Refusals = Pick<ListenOptions, 'failures' | 'onWarning'>
 export function refuseConnection(error: Error & { code?: string }, socket: Duplex, how: Refusals): void {
   const code = error.code ?? ''
   const timedOut = code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const isRefused = timedOut || code.startsWith('HPE_')
   const current = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage
-  if ((timedOut || code.startsWith('HPE_')) && current?.req.complete) {
-    pipelineOf(socket).endAfter(current, () => refuseConnection(error, socket, how))
-    return
-  }
+  if (isRefused && current?.req.complete)
+    return void pipelineOf(socket).endAfter(current, () => refuseConnection(error, socket, how))
   // After resets, failed handshakes and write errors, no client is listening; a head that has begun must not be followed by a second one.
-  if (!(timedOut || code.startsWith('HPE_')) || !socket.writable || current?.headersSent) {
-    socket.destroy()
-    return
-  }
+  if (!isRefused || !socket.writable || current?.headersSent) return void socket.destroy()
   // An early 408 on a connection without any bytes would be read as the response to its first request.
   // Bun does not count bytes, and does not show a connection without any.
   if (timedOut && !isBun && (socket as Duplex & { bytesRead?: number }).bytesRead === 0) socket.destroy()

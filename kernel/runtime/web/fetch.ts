@@ -155,10 +155,7 @@ class FetchRequest implements RawRequest {
       listener()
       this.#settle()
     }
-    if (signal.aborted) {
-      onGone()
-      return
-    }
+    if (signal.aborted) return void onGone()
     // One listener for all, so that it can be removed.
     if (before !== undefined) signal.removeEventListener('abort', before)
     this.#onGone = onGone
@@ -166,10 +163,7 @@ class FetchRequest implements RawRequest {
   }
 
   onSettled(listener: () => void): void {
-    if (this.#settled) {
-      listener()
-      return
-    }
+    if (this.#settled) return void listener()
     this.#waiting ??= []
     this.#waiting.push(listener)
   }

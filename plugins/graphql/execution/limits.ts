@@ -102,10 +102,8 @@ class Counter {
   }
 
   #collectOne(selection: SelectionNode, level: Level, spread: Set<string>, introspects: boolean): void {
-    if (selection.kind === 'InlineFragment') {
-      this.#collect(selection.selectionSet, level, spread, introspects)
-      return
-    }
+    if (selection.kind === 'InlineFragment')
+      return void this.#collect(selection.selectionSet, level, spread, introspects)
     if (selection.kind === 'FragmentSpread') {
       const name = selection.name.value
       if (this.#open.has(name)) throw new Excess(`spreads the fragment ${name} in itself`)

@@ -1,5 +1,6 @@
 import { parse } from 'secure-json-parse'
 import { isObject } from '../../shared/values/json.ts'
+import { safely } from '../../shared/values/safely.ts'
 import { isRefusal, type Refusal, refuse } from '../execution/refusal.ts'
 
 /** The parameters of a request. */
@@ -40,9 +41,6 @@ function askedBy(given: { readonly [name: string]: unknown }): Asked | Refusal {
 function mapOf(name: string, text: unknown): unknown {
   if (text === undefined || text === '') return undefined
   if (typeof text !== 'string') return refuse(400, `The parameter ${name} is given more than once.`)
-  try {
-    return parse(text, null, { protoAction: 'error', constructorAction: 'error' })
-  } catch {
-    return refuse(400, `The parameter ${name} is not valid JSON.`)
-  }
+  const malformed = refuse(400, `The parameter ${name} is not valid JSON.`)
+  return safely((): unknown => parse(text, null, { protoAction: 'error', constructorAction: 'error' }), malformed)
 }

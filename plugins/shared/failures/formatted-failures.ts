@@ -4,6 +4,7 @@ import { toJson } from '../../../kernel/http/response/json.ts'
 import { FileNotFoundError, isFailureStatus, isFrameworkError } from '../../../kernel/support/errors.ts'
 import { isProduction, nodeEnv } from '../environment/node-env.ts'
 import { hideInText, hideMarked } from '../values/marked.ts'
+import { safely } from '../values/safely.ts'
 import { codeOf, describedError, phraseOf } from './described-error.ts'
 import { missingMember } from './missing-members.ts'
 
@@ -150,14 +151,12 @@ export function describedFormat(failures: Failures): DescribedFormat | undefined
 
 /** A cause as plain data; an error would be `{}` in JSON. */
 function describeCause(cause: unknown, hasStack: boolean): unknown {
-  try {
+  return safely((): unknown => {
     if (cause instanceof Error)
       return { name: cause.name, message: cause.message, ...(hasStack && { stack: cause.stack }) }
     toJson(cause)
     return cause
-  } catch {
-    return 'a cause that cannot be written as JSON'
-  }
+  }, 'a cause that cannot be written as JSON')
 }
 
 /** `{ code, message }`, with the cause while it is exposed, and from 500 on the stack: below, the client is wrong and not the code. */

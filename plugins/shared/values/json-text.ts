@@ -1,4 +1,5 @@
 import { isOptions, tagOf } from '../../../kernel/support/options.ts'
+import { orFail } from './safely.ts'
 
 /** What JSON would lose: `{}` stands for a `Map` and a promise, and `null` for `NaN`. `undefined` for a value that it represents. */
 function lostKind(value: unknown, text: string | undefined): string | undefined {
@@ -12,13 +13,10 @@ function lostKind(value: unknown, text: string | undefined): string | undefined 
 
 /** A value as JSON; `fail` makes the error for a value that JSON cannot represent, which would otherwise be lost. */
 export function jsonText(value: unknown, fail: (why: string) => Error): string {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(value)
-  } catch (error) {
-    const why = error instanceof Error ? error.message.split('\n')[0] : String(error)
-    throw Object.assign(fail(`cannot be written as JSON: ${why}`), { cause: error })
-  }
+  const text = orFail(
+    () => JSON.stringify(value) as string | undefined,
+    (why) => fail(`cannot be written as JSON: ${why.split('\n')[0]}`),
+  )
   const lost = lostKind(value, text)
   if (lost === undefined) return text!
   throw fail(`is ${lost}, which JSON cannot represent. Use null or a plain object`)
