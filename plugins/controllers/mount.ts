@@ -15,6 +15,7 @@ import {
   decoratedMethods,
 } from '../shared/decorators/decorator.ts'
 import { guardedClasses, type RouteContribution, routeContributions } from '../shared/decorators/route-decorator.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { orFail } from '../shared/values/safely.ts'
 import { middlewareNotes } from './middleware.ts'
 import { routeNotes } from './verbs.ts'
@@ -139,14 +140,12 @@ function addRoutes(cls: ControllerClass, prefix: string, collection: RouteCollec
 }
 
 function instanceOf(cls: ControllerClass): object {
-  const there = instances.get(cls)
-  if (there !== undefined) return there
-  const made = orFail(
-    () => new cls(),
-    (why) => ControllerError(cls.name, why),
+  return madeIn(instances, cls, () =>
+    orFail(
+      () => new cls(),
+      (why) => ControllerError(cls.name, why),
+    ),
   )
-  instances.set(cls, made)
-  return made
 }
 
 /** The options that are being merged, and which of them are lists. */

@@ -5,6 +5,7 @@ import { peer } from '../shared/environment/optional-package.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { addLogFields } from '../shared/logging/log-fields.ts'
 import { option } from '../shared/options/index.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { eachWorkOf } from '../shared/work/kind.ts'
 import { followFetch } from './fetch.ts'
 import { telemetryOptions } from './options.ts'
@@ -16,9 +17,7 @@ import { followPlugins, followWork } from './work.ts'
 /** What is followed of the whole process, once for all its servers: following it again would make each span twice. */
 const following = { servers: 0, channels: new Map<string, () => void>() }
 
-const followOnce = (channel: string, follow: () => () => void) => {
-  if (!following.channels.has(channel)) following.channels.set(channel, follow())
-}
+const followOnce = (channel: string, follow: () => () => void) => madeIn(following.channels, channel, follow)
 
 /**
  * Supports OpenTelemetry: a span for each request, attempt, message, email, run of a job, …, one trace through all of them, and its ids in

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ArgumentsError, defineErrors, type Kernel } from '../../kernel/index.ts'
 import { option } from '../shared/options/index.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { type MockMethods, mockMethods } from './mock-server.ts'
 import type { MockResponse } from './response.ts'
 
@@ -171,9 +172,8 @@ class TenantTest {
       if (of.length === 0) continue
       const ids = idsIn(await this.#send(tenant, route.name, route.path))
       for (const { path, param } of of) {
-        const known = own.get(path) ?? []
+        const known = madeIn(own, path, (): Values[] => [])
         for (const id of ids) if (!known.some((one) => one[param] === id)) known.push({ [param]: id })
-        own.set(path, known)
       }
     }
   }

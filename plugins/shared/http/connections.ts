@@ -1,6 +1,7 @@
 import type { Request } from '../../../kernel/http/request/request.ts'
 import { clock } from '../../../kernel/support/clock.ts'
 import { LruMap } from '../values/lru.ts'
+import { madeIn } from '../values/memoize.ts'
 
 /** The close code of a websocket whose caller has been signed out; 4000 to 4999 belong to applications (RFC 6455 section 7.4.2). */
 export const signedOut = { code: 4401, reason: 'signed out' } as const
@@ -40,10 +41,7 @@ export class Connections {
       end()
       return undefined
     }
-    for (const { key } of holds) {
-      const ends = this.#held.get(key) ?? new Set()
-      this.#held.set(key, ends.add(end))
-    }
+    for (const { key } of holds) madeIn(this.#held, key, () => new Set()).add(end)
     return () => {
       for (const { key } of holds) {
         const ends = this.#held.get(key)
@@ -83,8 +81,6 @@ export const everyConnections = (): Iterable<Connections> => all.values()
 
 /** Begins to hold the connections of a server, until it closes. */
 export function openConnections(ctx: { readonly server: object; onClose(hook: () => void): void }): Connections {
-  const connections = all.get(ctx.server) ?? new Connections()
-  all.set(ctx.server, connections)
   ctx.onClose(() => void all.delete(ctx.server))
-  return connections
+  return madeIn(all, ctx.server, () => new Connections())
 }
