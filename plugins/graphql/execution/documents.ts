@@ -106,20 +106,14 @@ function refuseExcess(excess: string): Refusal {
   return refuse(400, `The document ${excess}.`, 'LIMIT_EXCEEDED')
 }
 
-function chooseOperation(operations: Operations, name: string | undefined): Operation | Refusal {
-  const { only, named } = operations
-  const code = 'OPERATION_RESOLUTION_FAILURE'
-  if (name === undefined) {
-    if (only !== undefined) return only
-    const message =
-      named.size === 0
-        ? 'The document has no operation.'
-        : 'The document has several operations: operationName must select one.'
-    return refuseDocument([{ message, extensions: { code } }])
-  }
-  const operation = named.get(name)
+function chooseOperation({ only, named }: Operations, name: string | undefined): Operation | Refusal {
+  const operation = name === undefined ? only : named.get(name)
   if (operation !== undefined) return operation
-  return refuseDocument([
-    { message: `The document has no operation named ${JSON.stringify(worded(name, true))}.`, extensions: { code } },
-  ])
+  return refuseDocument([{ message: whyNone(named, name), extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } }])
+}
+
+function whyNone(named: Operations['named'], name: string | undefined): string {
+  if (name !== undefined) return `The document has no operation named ${JSON.stringify(worded(name, true))}.`
+  if (named.size > 0) return 'The document has several operations: operationName must select one.'
+  return 'The document has no operation.'
 }
