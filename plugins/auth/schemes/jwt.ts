@@ -1,4 +1,3 @@
-import type { JSONWebKeySet, JWTPayload } from 'jose'
 import { clock, isFrameworkError, type OptionPlace, type Request } from '../../../kernel/index.ts'
 import { isLoopbackHost } from '../../shared/development/loopback.ts'
 import { option } from '../../shared/options/index.ts'
@@ -13,8 +12,49 @@ import {
 } from '../scheme.ts'
 import { type Jose, type Keys, loadJose, localKeys, remoteKeys, secretKeys } from './keys.ts'
 
-/** The claims of a token: `sub`, `iss`, `aud`, `exp` and any others. */
-export type JwtClaims = JWTPayload
+/** The claims of a token (RFC 7519 section 4.1), and any others. */
+export interface JwtClaims {
+  iss?: string
+  sub?: string
+  aud?: string | string[]
+  jti?: string
+  /** SECONDS since 1970, as the next two. */
+  nbf?: number
+  exp?: number
+  iat?: number
+  [name: string]: unknown
+}
+
+/** A key (RFC 7517 section 4, RFC 7518 section 6). Its own type: that of jose would not compile in an application that has no tokens. */
+export interface Jwk {
+  kty?: string
+  kid?: string
+  alg?: string
+  use?: string
+  key_ops?: string[]
+  ext?: boolean
+  crv?: string
+  x?: string
+  y?: string
+  d?: string
+  n?: string
+  e?: string
+  p?: string
+  q?: string
+  dp?: string
+  dq?: string
+  qi?: string
+  k?: string
+  x5c?: string[]
+  x5t?: string
+  'x5t#S256'?: string
+  x5u?: string
+}
+
+/** Keys as an issuer publishes them (RFC 7517 section 5). */
+export interface JwkSet {
+  keys: Jwk[]
+}
 
 const symmetric = ['HS256', 'HS384', 'HS512'] as const
 const asymmetric = [
@@ -43,7 +83,7 @@ export interface JwtOptions {
   /** Who the tokens are for: without it, a token for another API of the same issuer would be valid. */
   audience: string | readonly string[]
   /** The public keys: the https address of the issuer's JWKS, or a JWKS. */
-  jwks?: string | JSONWebKeySet
+  jwks?: string | JwkSet
   /** The secret of `HS…`, of 32 characters or more, instead of `jwks`; of a list, each is accepted. */
   secret?: string | readonly string[]
   /** SECONDS by which the clocks may differ. Default 5. */
@@ -76,7 +116,7 @@ const jwtOptions = option
     algorithms: option.list(option.oneOf(...symmetric, ...asymmetric), { min: 1 }).required(),
     issuer: names.required(),
     audience: names.required(),
-    jwks: option.custom<string | JSONWebKeySet, URL | JSONWebKeySet>(takesAddress, readJwks),
+    jwks: option.custom<string | JwkSet, URL | JwkSet>(takesAddress, readJwks),
     secret: hmacSecrets,
     clockSkew: option.number({ min: 0, max: 300, unit: 'seconds' }).default(5),
     maxAge: option.number({ min: 30, max: 86_400, unit: 'seconds' }).default(600),
@@ -100,15 +140,15 @@ const jwtOptions = option
   })
   .typed<JwtOptions>()
 
-function readJwks(given: unknown, place: OptionPlace): URL | JSONWebKeySet | undefined {
-  if (typeof given !== 'string' && isJwks(given)) return given as JSONWebKeySet
+function readJwks(given: unknown, place: OptionPlace): URL | JwkSet | undefined {
+  if (typeof given !== 'string' && isJwks(given)) return given as JwkSet
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.host))) return url
   return void place.wrong(given, takesAddress)
 }
 
 /** Why a token is wrong; an error that is not about the token is thrown. */
-export function refusalOf(jose: Jose, error: unknown): Verdict {
+function refusalOf(jose: Jose, error: unknown): Verdict {
   if (error instanceof jose.errors.JWTExpired) return { wrong: 'the credential has expired' }
   if (isFrameworkError(error) || !(error instanceof jose.errors.JOSEError || error instanceof TypeError)) throw error
   return wrong

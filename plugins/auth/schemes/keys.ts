@@ -1,7 +1,8 @@
-import type { JSONWebKeySet, JWTPayload, JWTVerifyOptions } from 'jose'
+import type { JWTPayload, JWTVerifyOptions } from 'jose'
 import { clock, systemClock } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { AuthenticationUnavailableError } from '../scheme.ts'
+import type { JwkSet } from './jwt.ts'
 
 export type Jose = typeof import('jose')
 export const loadJose = (): Promise<Jose> => peer('jose', () => import('jose'), 'auth with JWTs')
@@ -33,7 +34,7 @@ export function secretKeys(jose: Jose, secrets: readonly string[]): Keys {
   }
 }
 
-export function localKeys(jose: Jose, jwks: JSONWebKeySet): Keys {
+export function localKeys(jose: Jose, jwks: JwkSet): Keys {
   const key = jose.createLocalJWKSet(jwks)
   return { verify: async (token, options) => (await jose.jwtVerify(token, key, options)).payload }
 }
@@ -54,7 +55,7 @@ export function remoteKeys(jose: Jose, url: URL, maxAge: number): Keys {
       // Redirects would let another server than the named one decide who may enter.
       const response = await fetch(url, { redirect: 'error', signal: patience.signal })
       if (!response.ok) throw new Error(`the response has the status ${response.status}`)
-      const keys = localKeys(jose, JSON.parse(await textOf(response)) as JSONWebKeySet)
+      const keys = localKeys(jose, JSON.parse(await textOf(response)) as JwkSet)
       current = { keys, at: clock.monotonic() }
       failed = undefined
       return keys

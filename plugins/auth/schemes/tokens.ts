@@ -1,12 +1,11 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import type { JWK } from 'jose'
 import { clock, defineErrors, OptionError } from '../../../kernel/index.ts'
 import { everyConnections, loginKey } from '../../shared/http/connections.ts'
 import { option } from '../../shared/options/index.ts'
 import { defined } from '../../shared/values/json.ts'
 import type { AuthScheme, Awaitable } from '../scheme.ts'
 import type { RefreshTokenStore } from '../stores/refresh-tokens.ts'
-import { hmacSecrets, type JwtAlgorithm, type JwtClaims, type JwtOptions, jwt } from './jwt.ts'
+import { hmacSecrets, type Jwk, type JwtAlgorithm, type JwtClaims, type JwtOptions, jwt } from './jwt.ts'
 import { loadJose } from './keys.ts'
 
 /** Options of tokens that the application issues. */
@@ -14,7 +13,7 @@ export interface TokenOptions extends Pick<JwtOptions, 'clockSkew' | 'subject'> 
   /** The secret of `HS256`: the first of a list signs and all are accepted. Random, 32 characters or more. */
   secret?: string | readonly string[]
   /** Private keys as JWKs with `kid` and `alg`, instead of `secret`: the first signs and all are accepted. */
-  keys?: readonly JWK[]
+  keys?: readonly Jwk[]
   /** Who signs: the name of this application. */
   issuer: string
   /** Who the tokens are for. Default: the issuer. */
@@ -66,7 +65,7 @@ const seconds = option.int({ min: 1, unit: 'seconds' })
 const tokenOptions = option
   .shape({
     secret: hmacSecrets,
-    keys: option.list(option.value<JWK>('a private JWK with kid and alg', isPrivate), { min: 1 }).secret(),
+    keys: option.list(option.value<Jwk>('a private JWK with kid and alg', isPrivate), { min: 1 }).secret(),
     issuer: option.name().required(),
     audience: option.name(),
     expiresIn: seconds.default(600),
@@ -88,12 +87,12 @@ const tokenOptions = option
   })
 
 function isPrivate(given: unknown): boolean {
-  const { kty, d, kid, alg } = (given ?? {}) as JWK
+  const { kty, d, kid, alg } = (given ?? {}) as Jwk
   return kty !== 'oct' && [d, kid, alg].every((one) => typeof one === 'string')
 }
 
 /** The public members of a private key (RFC 7517 section 4, RFC 7518 section 6). */
-const publicOf = ({ kty, kid, alg, use, crv, x, y, n, e }: JWK): JWK => defined({ kty, kid, alg, use, crv, x, y, n, e })
+const publicOf = ({ kty, kid, alg, use, crv, x, y, n, e }: Jwk): Jwk => defined({ kty, kid, alg, use, crv, x, y, n, e })
 
 const random = (bytes: number) => randomBytes(bytes).toString('base64url')
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('base64url')
