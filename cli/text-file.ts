@@ -24,6 +24,13 @@ export function textOf(file: string): string | undefined {
   }
 }
 
+/** A text with more lines at its end, which end as its own do. */
+export function withLines(text: string, lines: readonly string[]): string {
+  const end = text.includes('\r\n') ? '\r\n' : '\n'
+  const gap = lines.length === 0 || text === '' || /[\n\uFEFF]$/.test(text) ? '' : end
+  return text + gap + lines.map((line) => line + end).join('')
+}
+
 /** Writes a new file, with its mode from the first moment, so that no one can read a secret before the mode is set. */
 export function writeNew(
   file: string,

@@ -2,7 +2,8 @@ import type { CommandFlags } from '../../plugins/shared/development/command-defi
 import { wrongUsage } from '../failure.ts'
 import { typedPath } from '../project/project.ts'
 import { number, text } from '../run/own-command.ts'
-import { type Application, type ApplicationOptions, defaultTimeout, loadApplication } from './load.ts'
+import { defaultTimeout } from './guard.ts'
+import { type Application, type ApplicationOptions, loadApplication } from './load.ts'
 
 /** The flags of every command about an application. */
 export const applicationFlags = {

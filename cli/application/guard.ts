@@ -42,20 +42,16 @@ export async function withLostErrors<Result>(run: () => Promise<Result>): Promis
   }
 }
 
-/** The time limit of a module in seconds, and how to raise it. */
-export interface ImportLimit {
-  readonly seconds: number
-  readonly remedy?: string
-  /** `false` if its servers may not listen afterwards, either. */
-  readonly mayListen?: boolean | undefined
-}
+/** More seconds than any module needs: otherwise one that awaits a promise that never settles would be awaited for ever. */
+export const defaultTimeout = 30
 
-/** Imports a module of the application; whatever the module does, the process continues until the failure can be reported. */
+/** Imports a module of the application, for at most `timeout` seconds, if a flag of the command sets them; whatever the module does, the process continues until the failure can be reported. */
 export async function guardImport<Result>(
   file: string,
-  { seconds, remedy }: ImportLimit,
+  timeout: number | undefined,
   run: () => Promise<Result>,
 ): Promise<Result> {
+  const seconds = timeout ?? defaultTimeout
   // The module may end the process: the only thing left is to report that this was not intended.
   const onExit = (code: number) => {
     process.stderr.write(`${file} ended the process with code ${code} while it was imported\n`)
@@ -63,8 +59,10 @@ export async function guardImport<Result>(
   }
   process.once('exit', onExit)
   const late = () => {
-    const why = `${file} has not finished after ${seconds} s: it awaits something that never settles${remedy === undefined ? '' : ` (${remedy})`}`
-    throw new CommandFailure(why)
+    const remedy = timeout === undefined ? '' : ' (--timeout <seconds> waits longer)'
+    throw new CommandFailure(
+      `${file} has not finished after ${seconds} s: it awaits something that never settles${remedy}`,
+    )
   }
   try {
     return await withLostErrors(() => within(run(), seconds * 1000, late))

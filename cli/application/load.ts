@@ -11,7 +11,7 @@ import { packageName } from '../package.ts'
 import { existingEntry, modulesOf, projectSettings } from '../project/start-file.ts'
 import { quietly } from '../run/standard-output.ts'
 import { registerTypeScript } from '../typescript/register.ts'
-import { failed, guardImport, type ImportLimit } from './guard.ts'
+import { failed, guardImport } from './guard.ts'
 
 /** Where to look for the server of an application, in this order. */
 export const entryFiles = modulesOf('src/server', 'server', 'src/app', 'app')
@@ -36,18 +36,19 @@ export function commandFolders(): readonly string[] {
 /** The possible names of the export with the server. */
 const serverNames = ['server', 'default', 'app'] as const
 
-/** More seconds than any module needs: otherwise one that awaits a promise that never settles would be awaited for ever. */
-export const defaultTimeout = 30
+/** How a module of the application is imported. */
+interface ImportOptions {
+  /** Timeout in seconds, from a flag of the command. Default 30. */
+  readonly timeout?: number | undefined
+  /** `false` if no server of the application may listen, even after the import. */
+  readonly mayListen?: boolean | undefined
+}
 
-export interface ApplicationOptions {
+export interface ApplicationOptions extends ImportOptions {
   /** The module with the server. */
   readonly entry?: string | undefined
   /** The name of its export; a function is called without arguments. */
   readonly export?: string | undefined
-  /** Timeout in seconds. Default 30. */
-  readonly timeout?: number | undefined
-  /** `false` if no server of the application may listen, even after the import. */
-  readonly mayListen?: boolean | undefined
 }
 
 /** An application's server, which was imported and is neither booted nor listening. */
@@ -73,8 +74,7 @@ export async function loadApplication(options: ApplicationOptions = {}): Promise
   }
   const file = existingEntry(entry, resolve(entry))
   const name = options.export ?? (options.entry === undefined ? projectSettings().export : undefined)
-  const limit = { ...limitOf(options.timeout), mayListen: options.mayListen }
-  const server = await importQuietly(file, entry, limit, (exported) => pickServer(exported, entry, name))
+  const server = await importQuietly(file, entry, options, (exported) => pickServer(exported, entry, name))
   if (server.isListening) throw listens(entry)
   return { entry, file, server }
 }
@@ -87,7 +87,7 @@ export async function loadApplication(options: ApplicationOptions = {}): Promise
 export function importQuietly<Result>(
   file: string,
   shown: string,
-  limit: ImportLimit,
+  { timeout, mayListen }: ImportOptions,
   take: (exported: Record<string, unknown>) => Promise<Result>,
 ): Promise<Result> {
   return quietly(async () => {
@@ -97,16 +97,12 @@ export function importQuietly<Result>(
     loadEnvironment()
     const allowListening = await forbidListening(file, shown)
     try {
-      return await guardImport(shown, limit, async () => take(await import(pathToFileURL(file).href)))
+      return await guardImport(shown, timeout, async () => take(await import(pathToFileURL(file).href)))
     } finally {
-      if (limit.mayListen !== false) allowListening()
+      if (mayListen !== false) allowListening()
     }
   })
 }
-
-/** The limit; a command whose flag sets the timeout can raise it. */
-const limitOf = (seconds: number | undefined): ImportLimit =>
-  seconds === undefined ? { seconds: defaultTimeout } : { seconds, remedy: '--timeout <seconds> waits longer' }
 
 /** The places where no server was found. */
 export function noServer(): string {

@@ -5,7 +5,7 @@ import { wrongUsage } from '../failure.ts'
 import { packageFolder } from '../package.ts'
 import { type Outcome, rehearse as run } from '../rehearse/rehearse.ts'
 import { readRequests } from '../rehearse/requests.ts'
-import { number, onOff, ownCommand, text } from '../run/own-command.ts'
+import { number, onOff, ownCommand, text, wholeNumber } from '../run/own-command.ts'
 import { chooseRuntime, runtimeOf } from '../serve/runtime.ts'
 import { productionFile } from '../start/production-file.ts'
 
@@ -28,9 +28,9 @@ It sends GET to the routes without parameters and opens websockets, or sends the
   },
   async run({ flags, print, note }) {
     const folder = process.cwd()
-    const duration = inside('duration', flags.duration, 3600) * 1000
-    const rate = inside('rate', flags.rate, 1000)
-    const closeTimeout = inside('close-timeout', flags['close-timeout'], 3600) * 1000
+    const duration = wholeNumber('duration', flags.duration, 1, 3600) * 1000
+    const rate = wholeNumber('rate', flags.rate, 1, 1000)
+    const closeTimeout = wholeNumber('close-timeout', flags['close-timeout'], 1, 3600) * 1000
     const { health } = flags
     if (!health.startsWith('/')) throw wrongUsage(`--health takes a path such as /health/ready, not "${health}"`)
     const { runtime, program } = chooseRuntime(folder, runtimeOf(flags.runtime))
@@ -52,11 +52,6 @@ It sends GET to the routes without parameters and opens websockets, or sends the
     return lost === 0 ? 0 : 1
   },
 })
-
-function inside(flag: string, value: number, max: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= max) return value
-  throw wrongUsage(`--${flag} takes a whole number from 1 to ${max}, not ${value}`)
-}
 
 /** How many hooks are listed: the slowest ones. */
 const shownHooks = 5

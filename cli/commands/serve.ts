@@ -7,7 +7,7 @@ import { typedPath } from '../project/project.ts'
 import { namedRoot, rootsOf } from '../project/sources.ts'
 import { findStartFile, startFlag } from '../project/start-file.ts'
 import { endWithScript } from '../run/orphan.ts'
-import { listOf, number, onOff, ownCommand, text } from '../run/own-command.ts'
+import { listOf, number, onOff, ownCommand, text, wholeNumber } from '../run/own-command.ts'
 import { reportTo } from '../serve/report.ts'
 import { chooseLaunch, nameOf, runtimeOf } from '../serve/runtime.ts'
 import { Supervisor } from '../serve/supervisor.ts'
@@ -34,7 +34,7 @@ It uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, 
   async run({ flags, note }) {
     const folder = process.cwd()
     const { host, inspect, inspector, poll } = flags
-    const port = portOf(flags.port)
+    const port = flags.port === undefined ? undefined : wholeNumber('port', flags.port, 0, 65_535)
     const asked = runtimeOf(flags.runtime)
     const startFile = findStartFile(folder, flags.entry)
     const launch = chooseLaunch(folder, startFile, asked)
@@ -64,12 +64,6 @@ It uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, 
     return supervisor.run()
   },
 })
-
-function portOf(value: number | undefined): number | undefined {
-  if (value === undefined) return undefined
-  if (Number.isInteger(value) && value >= 0 && value <= 65_535) return value
-  throw wrongUsage(`--port takes a whole number from 0 to 65535, not ${value}`)
-}
 
 function named(paths: string | undefined) {
   const all = listOf(paths).map(typedPath)

@@ -3,6 +3,7 @@ import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { orFail } from '../../plugins/shared/values/safely.ts'
 import { CommandFailure } from '../failure.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
+import { withLines } from '../text-file.ts'
 
 /** The file of `--env` with these variables; `path` is its name in messages and in the result. */
 export function envFile(
@@ -93,11 +94,11 @@ export function withEntries(text: string, values: Readonly<Record<string, string
     at = end
   }
   changed += text.slice(at)
-  const end = text.includes('\r\n') ? '\r\n' : '\n'
   const missing = Object.entries(values).filter(([name]) => !found.some((one) => one.name === name))
-  if (missing.length === 0) return changed
-  const gap = changed === '' || /[\n\uFEFF]$/.test(changed) ? '' : end
-  return changed + gap + missing.map(([name, value]) => `${name}=${quoted(value)}${end}`).join('')
+  return withLines(
+    changed,
+    missing.map(([name, value]) => `${name}=${quoted(value)}`),
+  )
 }
 
 /** A value on one line: in double quotes, every reader takes `\n` for a line break. PEM and base64 have no quotes or backslashes. */

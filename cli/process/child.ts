@@ -93,12 +93,8 @@ function endOf(process: ChildProcess): Promise<Ended> {
 /** All running processes of an application, until a signal ends them; the second signal does so immediately. */
 export class Children<One extends Pick<Child<Named, Named>, 'ended' | 'kill'>> {
   readonly #running = new Set<One>()
-  #isStopping = false
-
-  /** Whether a signal, or `stop`, has ended the work. */
-  get isStopping(): boolean {
-    return this.#isStopping
-  }
+  /** Whether a signal, or its owner, has ended the work. */
+  isStopping = false
 
   get running(): readonly One[] {
     return [...this.#running]
@@ -110,19 +106,15 @@ export class Children<One extends Pick<Child<Named, Named>, 'ended' | 'kill'>> {
     return child
   }
 
-  stop(): void {
-    this.#isStopping = true
-  }
-
   /** Calls a function with the first of the signals. */
   onSignal(signals: readonly EndSignal[], end: (signal: EndSignal) => void): void {
     for (const signal of signals) {
       own.on(signal, () => {
-        if (this.#isStopping) {
+        if (this.isStopping) {
           for (const child of this.#running) child.kill()
           own.exit(128 + constants.signals[signal])
         }
-        this.stop()
+        this.isStopping = true
         end(signal)
       })
     }

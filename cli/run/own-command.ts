@@ -4,6 +4,7 @@ import type {
   CommandFlag,
   CommandInput,
 } from '../../plugins/shared/development/command-definition.ts'
+import { wrongUsage } from '../failure.ts'
 
 /** A command of the framework without the members in the registry. */
 export type OwnCommandBody = Pick<CommandDefinition, 'arguments' | 'flags' | 'details' | 'run'>
@@ -27,6 +28,12 @@ export const listOf = (given = ''): string[] =>
     .split(',')
     .map((one) => one.trim())
     .filter((one) => one !== '')
+
+/** The value of a flag that takes whole numbers of a range. @throws CommandFailure for any other. */
+export function wholeNumber(flag: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value
+  throw wrongUsage(`--${flag} takes a whole number from ${least} to ${most}, not ${value}`)
+}
 
 type More<Default> = { readonly short?: string; readonly default?: Default }
 

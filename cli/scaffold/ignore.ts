@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { textOf } from '../text-file.ts'
+import { textOf, withLines } from '../text-file.ts'
 import type { ScaffoldFile } from './files.ts'
 
 /** The `.gitignore` in a folder with these entries. */
@@ -23,11 +23,10 @@ export function ignoring(text: string, entries: readonly string[]): string {
     const last = found.findLastIndex((line) => bareOf(line) === bare && !line.startsWith('!'))
     return last > found.findLastIndex((line) => line.startsWith('!') && bareOf(line.slice(1)) === bare)
   }
-  const missing = entries.filter((entry) => !covers(entry))
-  if (missing.length === 0) return text
-  const end = text.includes('\r\n') ? '\r\n' : '\n'
-  const gap = text === '' || text.endsWith('\n') ? '' : end
-  return text + gap + missing.map((entry) => entry + end).join('')
+  return withLines(
+    text,
+    entries.filter((entry) => !covers(entry)),
+  )
 }
 
 /** `/keys/`, `keys/`, `keys` and `keys/**` are spellings of one. */

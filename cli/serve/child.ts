@@ -1,7 +1,6 @@
 import own from 'node:process'
 import { Child, type Ended, spawnWithChannel } from '../process/child.ts'
-import type { EndSignal } from '../process/ending.ts'
-import { type Crash, type Kept, type Load, type News, type Order, type StoreContents, variable } from './protocol.ts'
+import { type Crash, type Kept, type News, type Order, type StoreContents, variable } from './protocol.ts'
 import type { Launch } from './runtime.ts'
 
 /** The report of a server that listens. */
@@ -49,31 +48,9 @@ export class Version extends Child<Order, News> {
     return this.#failure
   }
 
-  /** Lets it load the application, of which it has not loaded any part before. */
-  load(load: Load): void {
-    this.give({ framework: 'load', ...load })
-  }
-
   /** Lets it listen. */
   go(left: StoreContents): Promise<Failure | { readonly kind: 'listening'; readonly news: Listening }> {
     this.give({ framework: 'go', left })
     return Promise.race([this.#listening, this.#failed])
-  }
-
-  /** Lets it go on after its address was shown. */
-  shown(): void {
-    this.give({ framework: 'shown' })
-  }
-
-  /** Ends it as a signal does, and by force if that takes longer than `patience` milliseconds. */
-  async end(signal: EndSignal, patience: number): Promise<void> {
-    this.stop(signal)
-    await this.leave(patience)
-  }
-
-  /** Ends it before it has any resources. */
-  async drop(): Promise<void> {
-    this.kill()
-    await this.ended
   }
 }

@@ -16,23 +16,21 @@ export interface Crash {
   readonly place?: string
 }
 
-/** The data of the order to load the application. */
-export interface Load {
-  readonly inspect?: Inspect
-  /** The token of the inspector, if servers should have one. */
-  readonly inspector?: string
-  readonly log: LogForm
-  /** The failure of the previous version, which was shown. */
-  readonly failure?: Crash
-}
-
 /** Strings that stores keep, by the name of the store. */
 export type StoreContents = { readonly [store: string]: HandedOver }
 
 /** A message to a child, marked by its first member: an application may also use the channel. */
 export type Order =
   /** The order to load the application. */
-  | ({ readonly framework: 'load' } & Load)
+  | {
+      readonly framework: 'load'
+      readonly inspect?: Inspect
+      /** The token of the inspector, if servers should have one. */
+      readonly inspector?: string
+      readonly log: LogForm
+      /** The failure of the previous version, which was shown. */
+      readonly failure?: Crash
+    }
   /** The port is free: listen, with the data of the previous version. */
   | { readonly framework: 'go'; readonly left: StoreContents }
   /** Its address was shown: it may go on. */

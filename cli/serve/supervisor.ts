@@ -164,7 +164,8 @@ export class Supervisor {
 
   async #bringUp(child: Version, cause: Cause): Promise<boolean> {
     const { log, inspect, report } = this.#supervision
-    child.load({
+    child.give({
+      framework: 'load',
       log,
       ...(inspect && { inspect: this.#live === undefined ? 'at once' : 'later' }),
       ...(this.#token !== undefined && { inspector: this.#token }),
@@ -173,7 +174,9 @@ export class Supervisor {
     const taken = this.#live === undefined ? [] : [child.taken]
     const outcome = await Promise.race([...taken, child.booted, this.#news()])
     if (outcome === 'change') {
-      await child.drop()
+      // It has no resources yet.
+      child.kill()
+      await child.ended
       return false
     }
     if (outcome.kind === 'taken') {
@@ -203,7 +206,7 @@ export class Supervisor {
     this.#failure = undefined
     report.serving(result.news, Math.round(performance.now() - since), changed)
     if (port !== undefined && port !== 0 && result.news.port !== port) report.otherPort(port, result.news.port)
-    child.shown()
+    child.give({ framework: 'shown' })
     return true
   }
 
@@ -239,7 +242,8 @@ export class Supervisor {
 
   async #stop(child: Version, signal: EndSignal): Promise<void> {
     const start = performance.now()
-    await child.end(signal, patience)
+    child.stop(signal)
+    await child.leave(patience)
     if (performance.now() - start >= patience) this.#supervision.report.forced(patience)
   }
 }

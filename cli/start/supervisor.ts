@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../../kernel/support/within.ts'
 import { deferred } from '../../plugins/shared/values/promises.ts'
 import { Children, type Ended } from '../process/child.ts'
@@ -32,7 +33,7 @@ interface Slot {
   isRolling: boolean
   refilling: Promise<void> | undefined
   /** Ends the pause before the next attempt. */
-  wake(): void
+  rest: AbortController
 }
 
 /** Runs the workers of an application. */
@@ -58,7 +59,7 @@ export class Supervisor {
       failures: 0,
       isRolling: false,
       refilling: undefined,
-      wake: () => {},
+      rest: new AbortController(),
     }))
   }
 
@@ -88,9 +89,9 @@ export class Supervisor {
   }
 
   #end(signal: EndSignal): void {
-    this.#alive.stop()
+    this.#alive.isStopping = true
     for (const worker of this.#alive.running) worker.stop(signal)
-    for (const slot of this.#slots) slot.wake()
+    for (const slot of this.#slots) slot.rest.abort()
     this.#stopped.resolve()
   }
 
@@ -122,7 +123,7 @@ export class Supervisor {
     // The youngest worker: in a rolling restart, it is not about to end.
     const [next] = there.sort((one, other) => other.since - one.since)
     this.#lead = next?.worker
-    this.#lead?.lead()
+    this.#lead?.give({ framework: 'lead' })
   }
 
   async #askLead(topic: string, question: unknown): Promise<unknown> {
@@ -151,9 +152,10 @@ export class Supervisor {
   #refill(slot: Slot): void {
     const refill = async () => {
       while (!this.#alive.isStopping && !slot.isRolling) {
-        const pause = slot.failures === 0 ? 0 : Math.min(firstPauseMs * 2 ** (slot.failures - 1), longestPauseMs)
+        const ms = slot.failures === 0 ? 0 : Math.min(firstPauseMs * 2 ** (slot.failures - 1), longestPauseMs)
         slot.failures++
-        if (pause > 0) await rest(slot, pause)
+        slot.rest = new AbortController()
+        if (ms > 0) await pause(ms, undefined, { signal: slot.rest.signal }).catch(() => {})
         if (this.#alive.isStopping || slot.isRolling) return
         if (await this.#fill(slot)) return
       }
@@ -180,7 +182,7 @@ export class Supervisor {
     const start = performance.now()
     for (const slot of this.#slots) {
       slot.isRolling = true
-      slot.wake()
+      slot.rest.abort()
       await slot.refilling
       const before = slot.worker
       const isUp = !this.#alive.isStopping && (await this.#fill(slot))
@@ -211,16 +213,6 @@ export class Supervisor {
       worker.kill()
     }
   }
-}
-
-/** Waits; `slot.wake` ends it. */
-async function rest(slot: Slot, pause: number): Promise<void> {
-  const rested = deferred()
-  const timer = setTimeout(rested.resolve, pause)
-  slot.wake = rested.resolve
-  await rested.promise
-  clearTimeout(timer)
-  slot.wake = () => {}
 }
 
 const codeOf = ({ code, signal }: Ended) => code ?? (signal === null ? 1 : 128 + constants.signals[signal])

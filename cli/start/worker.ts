@@ -75,11 +75,6 @@ export class Worker extends Child<Order, News> {
     return this.#listens ? ++this.#missed : 0
   }
 
-  /** Makes it the leading worker. */
-  lead(): void {
-    this.give({ framework: 'lead' })
-  }
-
   /** Asks this worker as the leading one; rejects if it does not answer. */
   ask(topic: string, question: unknown): Promise<unknown> {
     let asked = 0

@@ -3,6 +3,7 @@ import type { InitializeHook, LoadHook, ResolveHook } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
+import { madeIn } from '../../plugins/shared/values/memoize.ts'
 import { packageName } from '../package.ts'
 import { codeFrame, mistakesOf, placeOf } from './code-frame.ts'
 
@@ -100,10 +101,7 @@ const aliases = new Map<string, Promise<string | undefined>>()
 function aliasOf(specifier: string, folder: string): Promise<string | undefined> {
   const config = configAbove(folder)
   if (config === undefined) return Promise.resolve(undefined)
-  const key = `${config} ${specifier}`
-  const found = aliases.get(key) ?? lookUp(specifier, folder)
-  aliases.set(key, found)
-  return found
+  return madeIn(aliases, `${config} ${specifier}`, () => lookUp(specifier, folder))
 }
 
 const configs = new Map<string, string | undefined>()

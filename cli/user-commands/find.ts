@@ -5,14 +5,7 @@ import { isCommandClass } from '../../plugins/command.ts'
 import type { CommandDefinition } from '../../plugins/shared/development/command-definition.ts'
 import { findFiles } from '../../plugins/shared/files/modules.ts'
 import { messageOf, orFail } from '../../plugins/shared/values/safely.ts'
-import {
-  commandFolders,
-  defaultTimeout,
-  findEntry,
-  importQuietly,
-  loadApplication,
-  noServer,
-} from '../application/load.ts'
+import { commandFolders, findEntry, importQuietly, loadApplication, noServer } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
 import { programName } from '../package.ts'
 import { isOwnName, ownCommands } from '../registry.ts'
@@ -58,13 +51,12 @@ async function noting(problems: CommandFailure[], work: () => Promise<void>): Pr
 export async function findCommand(name: string, note: (line: string) => void): Promise<CommandDefinition> {
   const commandIn = ({ found }: FoundCommands) => found.find(({ command }) => command.name === name)?.command
   const every: FoundCommands = { found: [], problems: [] }
-  await addUserCommands(every)
-  const own = commandIn(withoutDuplicates(every))
-  if (own !== undefined) return own
-  await addPluginCommands(every)
+  for (const add of [addUserCommands, addPluginCommands]) {
+    await add(every)
+    const command = commandIn(withoutDuplicates(every))
+    if (command !== undefined) return command
+  }
   const all = withoutDuplicates(every)
-  const ofPlugin = commandIn(all)
-  if (ofPlugin !== undefined) return ofPlugin
   for (const { message } of all.problems) note(message)
   const names = [...ownCommands, ...all.found.map(({ command }) => command)].map((one) => one.name)
   const close = nearest(name, names)
@@ -124,8 +116,7 @@ async function addUserCommands({ found, problems }: FoundCommands): Promise<void
   for (const file of files) {
     const from = relative(process.cwd(), file)
     await noting(problems, async () => {
-      const limit = { seconds: defaultTimeout }
-      for (const value of await importQuietly(file, from, limit, async (names) => Object.values(names))) {
+      for (const value of await importQuietly(file, from, {}, async (names) => Object.values(names))) {
         // A command that is exported again by another file counts only once.
         if (seen.size === seen.add(value).size) continue
         const command = commandOf(value, from)

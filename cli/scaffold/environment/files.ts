@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { textOf } from '../../text-file.ts'
+import { textOf, withLines } from '../../text-file.ts'
 import type { ScaffoldFile } from '../files.ts'
 import { ignoring } from '../ignore.ts'
 import type { Place } from '../place.ts'
@@ -27,7 +27,7 @@ export function environmentFiles(
   const [module, ...shared] = sharedTexts(place, variables, before)
   const texts: readonly Planned[] = [
     module!,
-    { path: '.env', text: withLines(before('.env') ?? ownNote, variables, ({ value }) => value), mode: 0o600 },
+    { path: '.env', text: withVariables(before('.env') ?? ownNote, variables, ({ value }) => value), mode: 0o600 },
     ...shared,
     // A project without .env may not have a line for it, either.
     ...(before('.env') === undefined
@@ -58,8 +58,8 @@ function sharedTexts({ env }: Place, variables: readonly Variable[], before: Bef
   const lines = variables.map((one) => declaration(one))
   return [
     { path: env, text: module === undefined ? envModule(lines) : withDeclarations(module, variables) },
-    { path: '.env.example', text: withLines(before('.env.example') ?? exampleNote, variables, example) },
-    { path: '.env.test', text: withLines(before('.env.test') ?? '', neededOf(variables), ofTests, false) },
+    { path: '.env.example', text: withVariables(before('.env.example') ?? exampleNote, variables, example) },
+    { path: '.env.test', text: withVariables(before('.env.test') ?? '', neededOf(variables), ofTests, false) },
   ]
 }
 
@@ -90,7 +90,7 @@ const leftFor = (path: string, variables: readonly Variable[], isModule: boolean
 ]
 
 /** The text with a line for each missing variable; `undefined` for a text in JSON. */
-function withLines(
+function withVariables(
   text: string,
   variables: readonly Variable[],
   valueIn: (variable: Variable) => string | undefined,
@@ -101,16 +101,13 @@ function withLines(
   // For an optional variable, a comment is enough.
   const isThere = (name: string, isNeeded: boolean) =>
     found.some(([, comment, one]) => one === name && (comment === undefined || !isNeeded))
-  const newline = text.includes('\r\n') ? '\r\n' : '\n'
   const lines = variables
     .filter((variable) => !isThere(variable.name, valueIn(variable) !== undefined))
-    .map((variable) => {
+    .flatMap((variable) => {
       const value = valueIn(variable)
-      const about = explains && variable.about !== undefined ? `# ${variable.about}${newline}` : ''
-      return (
-        about + (value === undefined ? `# ${variable.name}=${variable.example}` : `${variable.name}=${value}`) + newline
-      )
+      const about = explains && variable.about !== undefined ? [`# ${variable.about}`] : []
+      const entry = value === undefined ? `# ${variable.name}=${variable.example}` : `${variable.name}=${value}`
+      return [...about, entry]
     })
-  const gap = lines.length === 0 || text === '' || text.endsWith('\n') ? '' : newline
-  return text + gap + lines.join('')
+  return withLines(text, lines)
 }
