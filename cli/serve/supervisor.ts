@@ -179,13 +179,13 @@ export class Supervisor {
       await child.ended
       return false
     }
-    if (outcome.kind === 'taken') {
+    if (outcome.framework === 'taken') {
       await child.leave()
       this.#isAlone = true
       report.alone()
       return this.#start(cause)
     }
-    if (outcome.kind !== 'booted') return this.#giveUp(child, outcome)
+    if (outcome.framework !== 'booted') return this.#giveUp(child, outcome)
     await this.#endLive()
     return this.#open(child, cause)
   }
@@ -201,11 +201,11 @@ export class Supervisor {
       await this.#stop(child, 'SIGTERM')
       return false
     }
-    if (result.kind !== 'listening') return this.#giveUp(child, result)
+    if (result.framework !== 'listening') return this.#giveUp(child, result)
     this.#take(child)
     this.#failure = undefined
-    report.serving(result.news, Math.round(performance.now() - since), changed)
-    if (port !== undefined && port !== 0 && result.news.port !== port) report.otherPort(port, result.news.port)
+    report.serving(result, Math.round(performance.now() - since), changed)
+    if (port !== undefined && port !== 0 && result.port !== port) report.otherPort(port, result.port)
     child.give({ framework: 'shown' })
     return true
   }
@@ -221,14 +221,14 @@ export class Supervisor {
 
   async #giveUp(child: Version, why: Failure): Promise<true> {
     // Only a running process needs the message.
-    if (why.kind === 'failed') await child.leave()
+    if (why.framework === 'failed') await child.leave()
     if (this.#children.isStopping) return true
     const { report } = this.#supervision
     const before = this.#failure
     const failure = child.failure
     const serves = this.#live !== undefined
     this.#failure = failure
-    if (failure === undefined) report.notStarted(why.kind === 'failed' ? why.message : why.why, serves)
+    if (failure === undefined) report.notStarted(why.framework === 'failed' ? why.message : why.why, serves)
     else report.failed(isSameCrash(failure, before) ? failure : undefined, serves)
     return true
   }
