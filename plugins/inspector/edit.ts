@@ -41,23 +41,43 @@ type Sent = Pick<CapturedRequest, 'method' | 'target' | 'headers'> & { readonly 
 export async function edited(redactor: Redactor, kept: CapturedRequest, shown: Edit, given: Edit): Promise<Sent> {
   const { method } = given
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(method)) throw new Error(`the method is a word such as POST, not "${method}"`)
-  if (!/^\/[^\s\p{Cc}#]*$/u.test(given.target))
-    throw new Error('the path begins with "/" and has no spaces: encode them')
-  const headers: Record<string, string> = {}
-  for (const line of given.headers.split('\n').filter((one) => one.trim() !== '')) {
-    const [, name = '', value] = /^([\w!#$%&'*+.^`|~-]+):\s*(.*?)\s*$/.exec(line) ?? []
+  const headers = headersOf(redactor, kept.headers, given.headers)
+  const target = targetOf(redactor, kept.target, shown.target, given.target)
+  const coding = kept.headers['content-encoding']
+  const isSame = given.body === undefined || given.body === shown.body
+  const text = new TextDecoder().decode(await decoded(kept.received.bytes(), coding))
+  const plain = [text, safely(() => JSON.stringify(JSON.parse(text), null, 2))]
+  const isOpen = shown.body !== undefined && plain.includes(shown.body)
+  // The new body has no coding.
+  if (!isSame) delete headers['content-encoding']
+  const body = isSame ? kept.received.bytes() : Buffer.from(bodyOf(text, shown.body ?? '', given.body!, isOpen))
+  const type = headers['content-type']
+  const isMoved = !isSame || type !== kept.headers['content-type'] || headers['content-encoding'] !== coding
+  // By its type, and by names beside it, a body is shown: with others, what was redacted may not be.
+  if (isMoved && !isOpen) {
+    const wanted = isSame ? shown.body : given.body
+    const safe = wanted === undefined ? undefined : redactor.body(Buffer.from(wanted), type)
+    if (redactor.body(await decoded(body, headers['content-encoding']), type) !== safe)
+      throw new Error(
+        'the page would show what is redacted in the body: write the whole body, or leave its type and names',
+      )
+  }
+  return { method, target, headers, body: isSame && !kept.hasBody ? undefined : body }
+}
+
+function headersOf(redactor: Redactor, real: CapturedRequest['headers'], given: string): Record<string, string> {
+  const headers = new Map<string, string>()
+  for (const line of given.split('\n').filter((one) => one.trim() !== '')) {
+    const [, name = '', value] = /^([\w!#$%&'*+.^`|~-]+):\s*([\t\P{Cc}]*?)\s*$/u.exec(line) ?? []
     if (value === undefined) throw new Error(`a header is "name: value", not "${line}"`)
     const key = name.toLowerCase()
-    const real = kept.headers[key] ?? ''
-    headers[key] = value === redactor.header(key, real).trim() ? real : whole(value, `the header ${key}`)
+    if (dropped.test(key)) throw new Error(`the header ${key} is made anew with each request: leave it out`)
+    if (headers.has(key)) throw new Error(`the header ${key} is there twice: write its values in one line`)
+    const before = Object.hasOwn(real, key) ? real[key]! : undefined
+    const isSame = before !== undefined && value === redactor.header(key, before).trim()
+    headers.set(key, isSame ? before : whole(value, `the header ${key}`))
   }
-  const target = partsOf(kept.target, shown.target, given.target)
-  if (given.body === undefined || given.body === shown.body)
-    return { method, target, headers, body: kept.hasBody ? kept.received.bytes() : undefined }
-  const text = new TextDecoder().decode(await decoded(kept.received.bytes(), kept.headers['content-encoding']))
-  // The new body has no coding.
-  delete headers['content-encoding']
-  return { method, target, headers, body: Buffer.from(bodyOf(text, shown.body ?? '', given.body)) }
+  return Object.fromEntries(headers)
 }
 
 /** Refuses a changed value in which something is still redacted. */
@@ -66,39 +86,57 @@ function whole(value: string, what: string): string {
   throw new Error(`${what} has changed and contains ${redacted}: write the value, or leave all of it as it was`)
 }
 
-/** Puts real parts in the place of unchanged ones: the path and its parameters, or the fields of a form. */
-function partsOf(real: string, shown: string, given: string): string {
+type Parts = ReturnType<typeof partsOf>
+
+function partsOf(target: string) {
+  const [path = '', ...query] = target.split('?')
+  return { path, query: query.join('?') }
+}
+
+function targetOf(redactor: Redactor, real: string, shown: string, given: string): string {
   if (given === shown) return real
-  const [from, as, to] = [real, shown, given].map((one) => one.split(/(?=[?&])/)) as [string[], string[], string[]]
-  // A part may have been cut, or redacted with its separator.
+  const [from, as, to] = [real, shown, given].map(partsOf) as [Parts, Parts, Parts]
+  const path = to.path === as.path ? from.path : whole(to.path, 'the path')
+  const query = to.query && `?${fieldsOf(from.query, as.query, to.query)}`
+  if (redactor.target(query) !== redactor.target(to.query && `?${to.query}`)) throw whyCut()
+  if (/^\/[^\s\p{Cc}#]*$/u.test(path + query)) return path + query
+  throw new Error('the path begins with "/" and has no spaces: encode them')
+}
+
+/** Puts real fields of a query or a form in the place of unchanged ones. */
+function fieldsOf(real: string, shown: string, given: string): string {
+  const [from, as, to] = [real, shown, given].map((one) => one.split('&')) as [string[], string[], string[]]
+  // A field may have been cut, or redacted with its separator.
   if (from.length !== as.length) throw whyCut()
-  const bare = (part: string) => part.replace(/^[?&]/, '')
-  const names = as.map(bare)
   return to
-    .map((part) => {
-      const at = names.indexOf(bare(part))
-      return at < 0
-        ? whole(part, 'the path or a field')
-        : part.slice(0, -bare(part).length || undefined) + bare(from[at]!)
+    .map((field) => {
+      const at = as.indexOf(field)
+      if (at < 0) return whole(field, 'a field')
+      // Each once: those of a password and of its repetition look the same.
+      as[at] = '&'
+      return from[at]
     })
-    .join('')
+    .join('&')
 }
 
 const whyCut = () => new Error('this was shown redacted or cut, so it cannot be changed: leave it as it was')
 
-function bodyOf(real: string, shown: string, given: string): string {
+function bodyOf(real: string, shown: string, given: string, isOpen: boolean): string {
   const [from, as, to] = [real, shown, given].map((text) => safely(() => JSON.parse(text) as unknown))
   // What was shown as it is, is sent as it was written: numbers keep their digits.
-  if (shown === real || (from !== undefined && shown === JSON.stringify(from, null, 2))) return whole(given, 'the body')
-  if (isObject(to)) return JSON.stringify(restored(to, as, from))
-  if (from === undefined && !shown.includes('\n')) return partsOf(real, shown, given)
-  throw whyCut()
+  if (isOpen) return whole(given, 'the body')
+  if (isObject(to) && isObject(from)) return JSON.stringify(restored(to, as, from))
+  return from === undefined ? fieldsOf(real, shown, given) : whole(given, 'the body, which is not a JSON object,')
 }
 
 /** Puts real values in the place of unchanged ones. Not within lists, whose elements may have moved. */
 function restored(given: unknown, shown: unknown, real: unknown): unknown {
   const text = JSON.stringify(given)
-  if (text === JSON.stringify(shown)) return real
+  if (text === JSON.stringify(shown)) {
+    // The mark of members that were left out.
+    if (real === undefined) throw whyCut()
+    return real
+  }
   if (!isObject(given) || !isObject(shown) || !isObject(real)) {
     whole(text, 'a value in the body')
     return given

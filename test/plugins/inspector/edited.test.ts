@@ -13,15 +13,23 @@ interface Edit {
 }
 
 /** A request with secrets in each of its parts, and the way to change and to send it; `seen` is what the application received. */
-async function recorded(body: unknown, type = 'application/json', target = '/login/of/ada?token=hidden-t&page=1') {
+async function recorded(
+  body: unknown,
+  type = 'application/json',
+  target = '/login/of/ada?token=hidden-t&page=1',
+  inspector: object = {},
+) {
   const seen: { method: string; url: string; body: unknown; headers: Record<string, unknown> }[] = []
-  const { server } = makeServer(true, { urlencoded: true })
+  const { server } = makeServer(inspector, { urlencoded: true, json: { sizeLimit: '1mb' } })
   for (const path of ['/login/of/:name', '/reset/:token', '/other'])
     for (const verb of ['put', 'post'] as const)
       server[verb](path, (req) => {
         seen.push({ method: req.method, url: req.url, body: req.body, headers: { ...req.headers } })
         return req.body ?? 'none'
       })
+  server.put('/raw', async (req) =>
+    seen.push({ method: req.method, url: req.url, body: await req.raw.bytes(1_000), headers: {} }),
+  )
   server.patch('/reset/:id', (req) => {
     seen.push({ method: req.method, url: req.url, body: req.body, headers: {} })
     throw new Error(`no ${req.params.id}`)
@@ -81,6 +89,7 @@ test.each<[what: string, change: (edit: Edit) => Partial<Edit>]>([
   ['a list', () => ({ body: '{"name":["[redacted]"],"password":"[redacted]"}' })],
   ['a JSON list as the body', () => ({ body: '[{"password":"[redacted]"}]' })],
   ['text', () => ({ body: 'password is [redacted]' })],
+  ['a header that was not there', ({ headers }) => ({ headers: `${headers}\nx-api-key: [redacted]` })],
 ])('a redacted value is not moved to %s, where it would be shown', async (_what, change) => {
   const { seen, edit, send } = await recorded({ name: 'ada', password: 'hidden-p' })
   expect(await send(change(edit))).toMatch(/contains \[redacted\]|redacted or cut/)
@@ -90,7 +99,8 @@ test.each<[what: string, change: (edit: Edit) => Partial<Edit>]>([
 test('nor a parameter of the path', async () => {
   const { seen, edit, send } = await recorded({}, 'application/json', '/reset/hidden-t?page=1')
   expect(edit.target).toBe('/reset/[redacted]?page=1')
-  expect(await send({ target: '/other/[redacted]' })).toMatch(/the path or a field has changed and contains/)
+  expect(await send({ target: '/other/[redacted]' })).toMatch(/the path has changed and contains/)
+  expect(await send({ target: '/other?&/reset/[redacted]' })).toMatch(/a field has changed and contains/)
   await send({ target: '/reset/[redacted]?page=2' })
   expect(seen.map(({ url }) => url.replace('http://localhost', ''))).toEqual([
     '/reset/hidden-t?page=1',
@@ -105,7 +115,7 @@ test('a form keeps its secrets by their names, and other text that is redacted s
   expect(form.edit.body).toBe('name=ada&password=[redacted]')
   await form.send({ body: 'name=bob&password=[redacted]' })
   expect(form.seen[1]!.body).toEqual({ name: 'bob', password: 'hidden-p' })
-  expect(await form.send({ body: 'note=[redacted]' })).toMatch(/the path or a field has changed and contains/)
+  expect(await form.send({ body: 'note=[redacted]' })).toMatch(/a field has changed and contains/)
 })
 
 test('JSON without secrets is sent as it was written, with all the digits of its numbers', async () => {
@@ -122,9 +132,72 @@ test.each<[change: Partial<Edit>, why: RegExp]>([
   [{ target: '/a b' }, /the path begins with "\/" and has no spaces/],
   [{ headers: 'no header' }, /a header is "name: value", not "no header"/],
   [{ headers: 'a: b\r\nc' }, /a header is "name: value"/],
+  [{ headers: 'a: b\0' }, /a header is "name: value"/],
+  [{ headers: 'a: b\nA: c' }, /the header a is there twice/],
+  [{ headers: 'connection: close' }, /the header connection is made anew with each request/],
   [{ headers: 7 as never }, /edit has method, target, headers and body, which are text/],
 ])('a form that cannot be sent says why: %j', async (change, why) => {
   const { seen, send } = await recorded({})
   expect(await send(change)).toMatch(why)
   expect(seen).toHaveLength(1)
+})
+
+test.each<[how: string, body: unknown, type: string, change: (edit: Edit) => Partial<Edit>]>([
+  [
+    'another name beside it',
+    { field: { name: 'password', value: 'hidden-p' } },
+    'application/json',
+    ({ body }) => ({ body: body!.replace('"password"', '"note"') }),
+  ],
+  [
+    'another type of JSON',
+    { field: { name: 'password', value: 'hidden-p' } },
+    'application/json',
+    ({ headers }) => ({ headers: headers.replace('application/json', 'text/plain') }),
+  ],
+  [
+    'another type of a form',
+    'pass%77ord=hidden-p',
+    'application/x-www-form-urlencoded',
+    ({ headers }) => ({ headers: headers.replace(/type: .*/, 'type: text/plain') }),
+  ],
+  [
+    'another type of what is not shown at all',
+    '--b\r\ncontent-disposition: form-data; name="password"\r\n\r\nhidden-p\r\n--b--\r\n',
+    'multipart/form-data; boundary=b',
+    ({ headers }) => ({ headers: headers.replace(/type: .*/, 'type: text/plain') }),
+  ],
+])('a redacted body is not shown through %s', async (_how, body, type, change) => {
+  const { seen, edit, send } = await recorded(body, type, type.startsWith('multipart') ? '/raw' : undefined)
+  expect(await send(change(edit))).toMatch(/the page would show what is redacted in the body/)
+  expect(seen).toHaveLength(1)
+})
+
+test('fields that look the same keep their own values, also where a value has the separators of a query', async () => {
+  const same = await recorded('password=hidden-1&password=hidden-2', 'application/x-www-form-urlencoded')
+  await same.send({ body: `${same.edit.body}&x=1` })
+  expect(same.seen[1]!.body).toEqual({ password: ['hidden-1', 'hidden-2'], x: '1' })
+  const split = await recorded('password=a?hidden&next=%2F%3Ftoken%3Dz', 'application/x-www-form-urlencoded')
+  await split.send({ body: `${split.edit.body}&x=1` })
+  expect(split.seen[1]!.body).toEqual({ password: 'a?hidden', next: '/?token=z', x: '1' })
+})
+
+test('a query that is shown decoded keeps its encoding', async () => {
+  const { seen, edit, send } = await recorded({}, 'application/json', '/other?next=a+b%3Ftoken%3Dhidden&page=1')
+  expect(edit.target).toBe('/other?next=a b?token=[redacted]&page=1')
+  await send({ target: edit.target.replace('page=1', 'page=2') })
+  await send({ headers: 'x-page: 2' })
+  expect(seen.map(({ url }) => url.slice(url.indexOf('?')))).toEqual(
+    [1, 2, 1].map((page) => `?next=a+b%3Ftoken%3Dhidden&page=${page}`),
+  )
+})
+
+test('a JSON body that is cut or broken is not sent as if it was whole', async () => {
+  const many = Object.fromEntries(Array.from({ length: 20_001 }, (_, i) => [`k${i}`, 0]))
+  const cut = await recorded({ password: 'hidden', ...many }, 'application/json', '/other', { bodyLimit: '1mb' })
+  expect(await cut.send({ body: cut.edit.body!.replace('"k1": 0', '"k1": 1') })).toMatch(/was shown redacted or cut/)
+  const broken = await recorded({ password: 'hidden' })
+  expect(await broken.send({ body: broken.edit.body!.replace('}', '') })).toMatch(
+    /the body, which is not a JSON object/,
+  )
 })
