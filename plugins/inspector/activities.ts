@@ -12,6 +12,9 @@ export interface Mark {
   failed?: boolean
 }
 
+/** An action of a panel, with the plugin of both the panel and the work. */
+export type OfferedAction = PanelRowAction & { readonly plugin: string }
+
 /** One piece of work, as the page shows it. */
 export interface Activity {
   readonly id: number
@@ -20,7 +23,7 @@ export interface Activity {
   /** How its details are shown, if not as a list of members. */
   readonly view?: 'email'
   /** What the page offers if it has failed: an action of a panel, by the titles of both, and the row. */
-  readonly again?: PanelRowAction
+  again?: OfferedAction
   title: string
   /** The trace that connects work which belongs together: a request, its jobs, their emails. */
   trace: string
@@ -39,7 +42,7 @@ export interface Activity {
 
 /** What is known about a piece of work when it begins. */
 export type Begun = Pick<Activity, 'kind' | 'title'> &
-  Partial<Pick<Activity, 'again' | 'data' | 'note' | 'parent' | 'view'>> & { readonly trace?: string | undefined }
+  Partial<Pick<Activity, 'data' | 'note' | 'parent' | 'view'>> & { readonly trace?: string | undefined }
 
 // Ids of this process have the form defined by W3C Trace Context.
 const prefix = randomBytes(8).toString('hex')
@@ -100,7 +103,7 @@ export class Activities {
   }
 
   begin(
-    { kind, view, again, title, data = {}, note = '', trace, parent }: Begun,
+    { kind, view, title, data = {}, note = '', trace, parent }: Begun,
     from: Activity | undefined,
     size = 0,
   ): Activity {
@@ -109,7 +112,6 @@ export class Activities {
       id,
       kind,
       ...(view && { view }),
-      ...(again && { again }),
       title,
       trace: trace ?? from?.trace ?? prefix + hex(id, 16),
       parent: parent ?? from?.id,
@@ -168,6 +170,8 @@ export class Activities {
       this.#lists.set(kind, new Map(all))
     }
     for (const one of taken) {
+      // Another clock, or more than one entry in a millisecond: a new entry does not get the number of an earlier one.
+      this.#count = Math.max(this.#count, one.id)
       if (one.outcome === 'running') Object.assign(one, { outcome: 'failed', note: `${one.note} not finished`.trim() })
       this.grow(one, JSON.stringify(one).length)
     }

@@ -39,10 +39,10 @@ export function follow(
     followRequests(recorder, ctx.server, isOwn),
     followCalls(recorder, ({ port, pathname: path }) => port === String(ctx.server.port) && isOwn({ path })),
   ]
-  eachWorkOf(ctx, 'inspector', (kind) => {
+  eachWorkOf(ctx, 'inspector', (kind, plugin) => {
     if (kind.list !== undefined) recorder.activities.addList(kind.list)
     const { form = 'work' } = kind
-    if (form === 'work') ends.push(followWork(recorder, links, kind))
+    if (form === 'work') ends.push(followWork(recorder, links, kind, plugin))
     else ends.push(form === 'part' ? followPart(recorder, kind) : followMoment(recorder, kind))
   })
   return together(ends)
@@ -60,11 +60,7 @@ function shown({ redactor }: Recorder, kind: WorkKind, event: Event, usual: stri
     note: cut(hideInText(kind.note?.(event as never) ?? '')),
     data: redacted,
   })
-  const again = kind.again?.(event as never)
-  return {
-    begun: { kind: kind.list!.id, ...kept, ...(kind.view && { view: kind.view }), ...(again && { again }) },
-    size,
-  }
+  return { begun: { kind: kind.list!.id, ...kept, ...(kind.view && { view: kind.view }) }, size }
 }
 
 function entered<Event extends object>(
@@ -121,7 +117,7 @@ function followMoment(recorder: Recorder, kind: WorkKind): () => void {
   })
 }
 
-function followWork(recorder: Recorder, links: Links, kind: WorkKind): () => void {
+function followWork(recorder: Recorder, links: Links, kind: WorkKind, plugin: string): () => void {
   const { activities, current } = recorder
   const { channel } = kind
   const isPublished = kind.role === 'publish'
@@ -156,6 +152,8 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind): () => voi
       const times = kind.repeats === undefined ? 0 : timesOf(activity, counts)
       if (times > 1 && times >= kind.repeats!) activity.note += `, ${times} times here`
       activities.end(activity, 'error' in event ? 'failed' : 'ok')
+      const again = 'error' in event ? kind.again?.(event as never) : undefined
+      if (again) activity.again = copied({ ...again, plugin }).data
     }),
   ])
 }

@@ -1,5 +1,6 @@
 import { clock, systemClock } from '../../kernel/index.ts'
 import { handover } from '../shared/environment/handover.ts'
+import { isObject } from '../shared/values/json.ts'
 import { madeIn } from '../shared/values/memoize.ts'
 import { safely } from '../shared/values/safely.ts'
 import type { Activity } from './activities.ts'
@@ -16,6 +17,15 @@ const patience = 60 * 60_000
 /** What failed is not displaced by what did not. */
 const groupOf = ({ kind, outcome }: Activity) => `${kind} ${outcome === 'failed'}`
 
+/** Another version of the framework may have kept something else. */
+const isActivity = (one: unknown): one is Activity =>
+  isObject(one) &&
+  Number.isSafeInteger(one.id) &&
+  [one.kind, one.title, one.trace, one.note, one.outcome].every((text) => typeof text === 'string') &&
+  typeof one.at === 'number' &&
+  Array.isArray(one.marks) &&
+  isObject(one.data)
+
 /**
  * Keeps the last entries for the next version of the application, redacted as on the page: in the memory of the development server, which
  * has the only place for them. Nothing is written to a disk. Returns the function that passes on the rest.
@@ -23,8 +33,9 @@ const groupOf = ({ kind, outcome }: Activity) => `${kind} ${outcome === 'failed'
 export function keepForNext(recorder: Recorder): { changed(activity: Activity): void; end(): Promise<void> } {
   const kept = new Map<string, Set<number>>()
   const store = handover()?.open('inspector', (entries) => {
-    const restored = entries.flatMap(([, text]) => safely(() => [JSON.parse(text) as Activity], []))
-    kept.set('restored', new Set(restored.map(({ id }) => id)))
+    const restored = entries.flatMap(([, text]) => safely(() => [JSON.parse(text) as unknown], [])).filter(isActivity)
+    // They count as entries of this version, which displaces them: otherwise each restart would keep more.
+    for (const one of restored) madeIn(kept, groupOf(one), () => new Set()).add(one.id)
     recorder.restore(restored)
   })
   if (store === undefined) return { changed() {}, async end() {} }

@@ -2,7 +2,7 @@ import { clock, defineErrors, type Kernel, type Listing, systemClock } from '../
 import type { InspectorPanel, PanelRow } from '../shared/development/panels.ts'
 import { answerWithin } from '../shared/stores/availability.ts'
 import { Memoized } from '../shared/values/memoize.ts'
-import type { PanelRowAction } from '../shared/work/kind.ts'
+import type { OfferedAction } from './activities.ts'
 import type { Redactor } from './redact.ts'
 
 export const { InspectorPanelError } = defineErrors({
@@ -124,9 +124,13 @@ export class Panels {
     return this.#redactor.value(cell) ?? null
   }
 
-  /** Returns the address of an action of a panel by the titles of both; `undefined` if no plugin has it. */
-  async find({ panel, action }: PanelRowAction): Promise<{ key: string; confirm?: string | undefined } | undefined> {
-    const found = (await this.#found.get()).find((one) => one.panel.title === panel)
+  /** Returns the address of an action of a panel by the titles of both; `undefined` if the plugin does not have it: another one may have a panel of this title. */
+  async find({
+    plugin,
+    panel,
+    action,
+  }: OfferedAction): Promise<{ key: string; confirm?: string | undefined } | undefined> {
+    const found = (await this.#found.get()).find((one) => one.plugin === plugin && one.panel.title === panel)
     const wanted = found?.panel.actions?.find(({ name }) => name === action)
     return wanted && { key: found!.key, confirm: wanted.confirm }
   }

@@ -88,7 +88,8 @@ export class Recorder {
       return activity
     })
     for (const one of this.activities.restore(activities)) {
-      if (one.error !== undefined && one.kind !== 'outgoing') this.exceptions.add(one)
+      // The responses to mistakes of clients have errors too.
+      if (one.error !== undefined && one.outcome === 'failed' && one.kind !== 'outgoing') this.exceptions.add(one)
       this.activities.onChange(one)
     }
   }

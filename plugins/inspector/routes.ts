@@ -123,7 +123,7 @@ const responders: { readonly [place: string]: Respond } = {
   'GET /api/activity': async ({ server, recorder, panels }, req, res) => {
     const activity = recorder.activities.find(Number(req.query.id))
     if (activity === undefined) return refuse(res, 404, 'this is no longer kept')
-    const again = activity.outcome === 'failed' ? activity.again : undefined
+    const { again } = activity
     const found = again && (await panels.find(again))
     return res.json({ ...(await detailsOf(server, recorder, activity)), again: found && { ...again, ...found } })
   },

@@ -146,31 +146,52 @@ export function followOutgoing<Own extends object>(follower: OutgoingFollower<Ow
   return together(isOnNode ? ends : [...ends, wrapFetch(follower)])
 }
 
-function wrapFetch<Own extends object>(follower: OutgoingFollower<Own>): () => void {
+/** The followers of the replaced `fetch`: one replacement for all, since that of a server that closes first could not be taken out again. */
+const fetching = new Set<OutgoingFollower<object>>()
+let unwrap = () => {}
+
+function wrapFetch<Own extends object>(given: OutgoingFollower<Own>): () => void {
+  const follower = given as unknown as OutgoingFollower<object>
+  if (fetching.size === 0) unwrap = replaceFetch()
+  fetching.add(follower)
+  return () => {
+    if (fetching.delete(follower) && fetching.size === 0) unwrap()
+  }
+}
+
+function replaceFetch(): () => void {
   const { fetch } = globalThis
-  let isOn = true
   // A proxy, which keeps the members of the runtime, such as `fetch.preconnect` of Bun.
   const wrapped = new Proxy(fetch, {
     apply(target, self, given: Parameters<typeof fetch>) {
-      const [input, init] = given
-      const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase()
-      const url = safely(() => new URL(input instanceof Request ? input.url : String(input)))
-      const own = safely(() => (isOn && url ? follower.begin({ method, url, isUpgrade: false }) : undefined))
+      const begun = safely(() => beginAll(...given), [])
       const sent = Reflect.apply(target, self, given)
-      if (own === undefined) return sent
-      void sent.then(
-        ({ status, headers }) => {
-          follower.responded(own, status, sizeOf(headers.get('content-length')))
-          follower.ended?.(own)
-        },
-        (error: unknown) => follower.failed(own, error),
-      )
+      // Whatever another replacement returns, the application has it unchanged, and a failure here is not its own.
+      for (const [follower, own] of begun)
+        void Promise.resolve(sent)
+          .then(
+            ({ status, headers }) => {
+              follower.responded(own, status, sizeOf(headers.get('content-length')))
+              follower.ended?.(own)
+            },
+            (error: unknown) => follower.failed(own, error),
+          )
+          .catch(() => {})
       return sent
     },
   })
   globalThis.fetch = wrapped
   return () => {
-    isOn = false
     if (globalThis.fetch === wrapped) globalThis.fetch = fetch
   }
+}
+
+function beginAll(...[input, init]: Parameters<typeof fetch>) {
+  const asked = input instanceof Request ? input : undefined
+  const method = (init?.method ?? asked?.method ?? 'GET').toUpperCase()
+  const url = new URL(asked?.url ?? String(input))
+  return [...fetching].flatMap((follower) => {
+    const own = safely(() => follower.begin({ method, url, isUpgrade: false }))
+    return own === undefined ? [] : [[follower, own] as const]
+  })
 }

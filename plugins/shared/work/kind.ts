@@ -220,16 +220,16 @@ function addWork(all: Known, { name: plugin, work = [] }: Definition): void {
 }
 
 /** Calls `follow` once for each kind of work of a server, now and, for plugins that are registered during the boot, when it is ready. */
-export function eachWorkOf(ctx: Context, by: WorkFollower, follow: (kind: WorkKind) => void): void {
+export function eachWorkOf(ctx: Context, by: WorkFollower, follow: (kind: WorkKind, plugin: string) => void): void {
   const followed = new Set<string>()
   const look = () => {
     // All work that a server and the services of its process may do, as far as its plugins are registered by now.
     const all: Known = new Map(known)
     for (const { definition } of ctx.server.listing.plugins) addWork(all, definition)
-    for (const { kind } of all.values()) {
+    for (const { kind, plugin } of all.values()) {
       if (followed.has(kind.channel) || kind.for?.includes(by) === false) continue
       followed.add(kind.channel)
-      follow(kind)
+      follow(kind, plugin)
     }
   }
   look()

@@ -104,7 +104,19 @@ test('a job that was given up is sent again from its row', async () => {
     () => QueueService.stop(),
     () => handle.unsubscribe(),
   )
-  const { server } = makeServer(true, { queues: { run: true } })
+  // Another plugin's panel with the same title, which comes first.
+  const foreign = definePlugin({
+    name: 'foreign',
+    inspector: () => [
+      {
+        title: 'Dead letters',
+        columns: ['Id'],
+        rows: () => [],
+        actions: [{ name: 'Send again', run: () => 'foreign' }],
+      },
+    ],
+  })
+  const { server } = makeServer(true, { foreign: foreign(), queues: { run: true } })
   await server.listen()
   const look = await lookAt(server)
   await orders.publish({ book: 1 })
@@ -225,6 +237,42 @@ describe('the next version of the application', () => {
     expect(kept.filter((kind) => kind === 'request')).toHaveLength(50)
   })
 
+  test('has no more of them after many restarts', async () => {
+    const texts = development()
+    for (let version = 0; version < 3; version++) {
+      const { server } = makeServer()
+      server.get('/:n', ({ params }) => params.n)
+      await server.ready()
+      for (let n = 0; n < 40; n++) await server.inject.get(`/${version}-${n}`)
+      await server.close()
+    }
+    const kept = [...texts.values()].map((text) => JSON.parse(text) as Shown).filter(({ kind }) => kind === 'request')
+    expect(kept).toHaveLength(50)
+    const look = await lookAt(makeServer().server)
+    const [newest] = await look.list('request')
+    expect(newest!.title).toBe('GET /2-39')
+  })
+
+  test('gives a new entry no number of an earlier one, and counts no mistake of a client as an exception', async () => {
+    const texts = development()
+    const first = makeServer().server
+    first.post('/', (req) => req.body)
+    await first.ready()
+    await first.inject({ method: 'POST', url: '/', body: '{', headers: { 'content-type': 'application/json' } })
+    await first.close()
+    const [one] = [...texts.values()].map((text) => JSON.parse(text) as Shown).filter(({ kind }) => kind === 'request')
+    texts.clear()
+    texts.set('1', JSON.stringify({ ...one, id: 0x8000_0000 }))
+    const second = makeServer().server
+    second.get('/', () => 'new')
+    const look = await lookAt(second)
+    expect(await look.details(0x8000_0000)).toMatchObject({ note: '400', error: expect.anything() })
+    expect(await look.json('exceptions')).toEqual([])
+    await second.inject.get('/')
+    expect((await look.list('request')).map(({ title }) => title)).toEqual(['GET /', 'POST /'])
+    expect((await look.newest('request')).id).toBeGreaterThan(0x8000_0000)
+  })
+
   test('calls work failed that had no end, and ignores what it cannot read', async () => {
     const texts = development()
     const first = makeServer().server
@@ -244,7 +292,8 @@ describe('the next version of the application', () => {
     const sent = first.inject({ url: '/' })
     await isThere
     await vi.waitUntil(() => texts.size > 0)
-    texts.set('1', '{')
+    for (const [i, text] of ['{', 'null', '7', '[]', '{"id":1,"kind":"request"}', '{"id":"x"}'].entries())
+      texts.set(`${i}`, text)
     const next = makeServer().server
     const look = await lookAt(next)
     expect(await look.list('request')).toMatchObject([{ title: 'GET /', outcome: 'failed', note: 'not finished' }])
