@@ -66,8 +66,8 @@ export class Panels {
       for (const { id, cells } of rows.slice(0, maxRows)) {
         const value = cells.at(-1)
         const place = `${one.key} ${id}`
-        if (typeof value !== 'number') continue
-        history.set(place, [...(this.#history.get(place) ?? []), [clock.now(), value] as const].slice(-samples))
+        if (!Number.isFinite(value)) continue
+        history.set(place, [...(this.#history.get(place) ?? []), [clock.now(), Number(value)] as const].slice(-samples))
       }
     }
     this.#history = history
@@ -169,11 +169,13 @@ async function gather(server: Kernel): Promise<readonly Found[]> {
 }
 
 function checkPanel(plugin: string, panel: InspectorPanel): void {
-  const { title, columns, rows, actions = [] } = panel ?? {}
+  const { title, columns, rows, charts, actions = [] } = panel ?? {}
   if (typeof title !== 'string' || title === '') throw InspectorPanelError(plugin, 'title must be text')
   if (!Array.isArray(columns) || columns.length === 0 || columns.some((column) => typeof column !== 'string'))
     throw InspectorPanelError(plugin, `columns of "${title}" must be a list of texts`)
   if (typeof rows !== 'function') throw InspectorPanelError(plugin, `rows of "${title}" must be a function`)
+  if (typeof (charts ?? true) !== 'boolean')
+    throw InspectorPanelError(plugin, `charts of "${title}" must be true or false`)
   const isAction = (one: unknown) => {
     const { name, run } = (one ?? {}) as { name?: unknown; run?: unknown }
     return typeof name === 'string' && typeof run === 'function'

@@ -13,6 +13,7 @@ export async function run() {
   /** @type {(() => void)[]} */
   const waiting = []
   const handle = await orders.subscribe(() => void waiting.shift()?.())
+  const ofRuntime = globalThis.fetch
   const server = new Server({
     port: 0,
     host: '127.0.0.1',
@@ -111,7 +112,25 @@ export async function run() {
   }
   await handle.unsubscribe()
   await QueueService.stop()
+  const inspected = async () => {
+    const other = new Server({ router: new RouteCollection(), plugins: { inspector: true } })
+    await other.ready()
+    return other
+  }
+  const other = await inspected()
   await server.close()
-  // Where the inspector replaces it, it is that of the runtime again.
-  return { ...result, isWrapped: global !== globalThis.fetch }
+  await other.close()
+  // Where the inspector replaces it, it is that of the runtime again, in whichever order servers close.
+  const isRestored = globalThis.fetch === ofRuntime
+  // A double of a test returns what it likes, and fails no one.
+  const odd = /** @type {any} */ ({})
+  globalThis.fetch = /** @type {any} */ (() => odd)
+  const third = await inspected()
+  const isOdd =
+    (await fetch('http://127.0.0.1/', { method: /** @type {any} */ (7) })) === odd &&
+    (await fetch('http://127.0.0.1/')) === odd
+  await new Promise((resolve) => setImmediate(resolve))
+  await third.close()
+  globalThis.fetch = ofRuntime
+  return { ...result, isWrapped: global !== ofRuntime, isRestored, isOdd }
 }

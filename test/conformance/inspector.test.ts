@@ -15,6 +15,8 @@ test.each(
     live: true,
     outgoing: ['GET /books/1?token=[redacted] 200 ok', 'GET /books/2 200 ok'],
     isWrapped: !target.runtime.startsWith('node'),
+    isRestored: true,
+    isOdd: true,
     panel: true,
   })
 })

@@ -149,6 +149,7 @@ let refreshing
 async function show() {
   const [, place, rest] = placeNow()
   const turn = ++asked
+  clearInterval(refreshing)
   try {
     if (overview === undefined) await load()
     const view =
@@ -167,7 +168,6 @@ async function show() {
                   : await listView('request')
     if (turn !== asked) return
     current = view
-    clearInterval(refreshing)
     main.replaceChildren(...view.nodes)
     view.begin?.()
     document.title = `${view.title || 'Inspector'} · Inspector`
@@ -489,9 +489,11 @@ const quoted = (text) =>
     : `'${text.replaceAll("'", "'\\''")}'`
 
 function curlOf({ method, target, headers, body }) {
-  const lines = headers.split('\n').filter((line) => line && !/^(host|accept-encoding):/.test(line))
+  const lines = headers.split('\n').filter((line) => line && !/^(host|(accept|content)-encoding):/.test(line))
+  // curl would give a body a type of its own.
+  if (body && !/^content-type:/m.test(headers)) lines.push('content-type:')
   return [
-    'curl -g',
+    'curl -g --path-as-is',
     method === 'HEAD' ? '--head' : `-X ${quoted(method)}`,
     quoted(new URL(overview.url || location.origin).origin + target),
     ...lines.map((line) => `-H ${quoted(line.replace(/^([^:]*): $/, '$1;'))}`),
@@ -592,7 +594,9 @@ async function httpOf(one) {
       button('Copy as curl', async () => {
         const command = curlOf(http.edit)
         await navigator.clipboard.writeText(command)
-        notice(command.includes('[redacted]') ? 'Copied. Fill in what is [redacted].' : 'Copied.')
+        const { why } = http.request.body ?? {}
+        const lack = why && why !== 'empty' ? ` without the whole body (${why})` : ''
+        notice(`Copied${lack}.${command.includes('[redacted]') ? ' Fill in what is [redacted].' : ''}`)
       }),
       cannot ? h('span', { class: 'dim' }, `Cannot be replayed because ${http.replay}.`) : undefined,
     ],

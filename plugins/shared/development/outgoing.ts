@@ -161,10 +161,11 @@ function wrapFetch<Own extends object>(given: OutgoingFollower<Own>): () => void
 
 function replaceFetch(): () => void {
   const { fetch } = globalThis
+  let isOn = true
   // A proxy, which keeps the members of the runtime, such as `fetch.preconnect` of Bun.
   const wrapped = new Proxy(fetch, {
     apply(target, self, given: Parameters<typeof fetch>) {
-      const begun = safely(() => beginAll(...given), [])
+      const begun = isOn ? safely(() => beginAll(...given), []) : []
       const sent = Reflect.apply(target, self, given)
       // Whatever another replacement returns, the application has it unchanged, and a failure here is not its own.
       for (const [follower, own] of begun)
@@ -182,6 +183,8 @@ function replaceFetch(): () => void {
   })
   globalThis.fetch = wrapped
   return () => {
+    // Another replacement may call this one from now on.
+    isOn = false
     if (globalThis.fetch === wrapped) globalThis.fetch = fetch
   }
 }

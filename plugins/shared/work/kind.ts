@@ -136,23 +136,9 @@ declare module '../../../kernel/plugin/define.ts' {
 }
 
 const members: readonly (keyof WorkKind)[] = [
-  ...([
-    'channel',
-    'form',
-    'role',
-    'for',
-    'list',
-    'help',
-    'span',
-    'title',
-    'note',
-    'repeats',
-    'data',
-    'again',
-    'view',
-  ] as const),
+  ...(['channel', 'form', 'role', 'for', 'list', 'help', 'span', 'title', 'note', 'repeats', 'data', 'view'] as const),
   ...(['labels', 'attributes', 'ended', 'isRoot', 'connection', 'request', 'isNotable', 'measures'] as const),
-  ...(['metric', 'duration'] as const),
+  ...(['metric', 'duration', 'again'] as const),
 ]
 
 /**

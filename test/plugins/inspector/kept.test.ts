@@ -1,6 +1,8 @@
-import { memoryQueue, QueueService } from 'framework'
+import { memoryQueue, QueueService, RouteCollection, Server } from 'framework'
 import { definePlugin } from 'framework/kernel'
+import { inspector, queues } from 'framework/plugins'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { memoryLogger } from '../../support/kernel.ts'
 import { moveSystemClock } from '../../support/system-clock.ts'
 import { lookAt, makeServer, type Shown, servers } from './support.ts'
 
@@ -116,7 +118,14 @@ test('a job that was given up is sent again from its row', async () => {
       },
     ],
   })
-  const { server } = makeServer(true, { foreign: foreign(), queues: { run: true } })
+  const server = new Server({
+    router: new RouteCollection(),
+    logger: memoryLogger(),
+    port: 0,
+    host: '127.0.0.1',
+    plugins: [inspector(), foreign(), queues({ run: true })],
+  })
+  servers.push(server as never)
   await server.listen()
   const look = await lookAt(server)
   await orders.publish({ book: 1 })

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { MustacheAdapter, memoryQueue, memoryTransport, QueueService, RouteCollection, Server } from 'framework'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -71,6 +72,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       req.log.info({ book: 1 }, 'an order was placed')
       return orders.publish({ book: 1 }, { attempts: 2, backoff: { type: 'fixed', delay: 1 } })
     })
+    server.post('/read', async (req) => String((await req.raw.bytes(100)).byteLength))
     server.post('/prices', async () => {
       await fetch(`http://127.0.0.1:${server.port}/books/1?token=hidden-value`)
       await fetch(`http://127.0.0.1:${server.port}/nowhere`)
@@ -312,8 +314,9 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     const words = execFileSync('bash', ['-c', command.replace('curl', 'printf "%s\\0"')], { encoding: 'utf8' }).split(
       '\0',
     )
-    expect(words.slice(0, 4)).toEqual([
+    expect(words.slice(0, 5)).toEqual([
       '-g',
+      '--path-as-is',
       '-X',
       'POST',
       `http://127.0.0.1:${server.port}/fails?token=[redacted]&q=[1-3]`,
@@ -336,6 +339,32 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     )
     // The refusal is a response of 400.
     expect(wrong.filter((one) => !one.startsWith('400 '))).toEqual([])
+    await page.context().close()
+  })
+
+  test('what is copied has its own type alone, and says when it has not the whole body', async () => {
+    const { page, see } = await open({
+      viewport: { width: 1280, height: 800 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    const copied = async (path: string, body: string | Buffer, headers: Record<string, string>) => {
+      await server.inject({ method: 'POST', url: path, body, headers })
+      await see('request')
+      await see(await firstOf(page, path))
+      await page.evaluate(() => document.getElementById('notice')!.replaceChildren())
+      await page.getByRole('button', { name: 'Copy as curl' }).click()
+      await page.waitForFunction(() => document.getElementById('notice')?.textContent !== '')
+      return [await page.locator('#notice').innerText(), await page.evaluate(() => navigator.clipboard.readText())]
+    }
+    const zipped = { 'content-type': 'text/plain', 'content-encoding': 'gzip' }
+    const [, text] = await copied('/read?copied=1', gzipSync('hello'), zipped)
+    expect(text).toContain(`--data-raw 'hello'`)
+    expect(text).not.toContain('content-encoding')
+    const [whole, untyped] = await copied('/read?copied=2', 'a', {})
+    expect(whole).toBe('Copied.')
+    expect(untyped).toContain(`-H 'content-type:'`)
+    const [part] = await copied('/read?copied=3', Buffer.from([0, 1]), { 'content-type': 'image/png' })
+    expect(part).toBe('Copied without the whole body (image/png).')
     await page.context().close()
   })
 

@@ -383,7 +383,10 @@ test('panels of plugins are shown as data, with actions', async () => {
 test('a panel that cannot be used is an error in its place, and the others are shown', async () => {
   const broken = definePlugin({ name: 'broken', inspector: () => [{ title: 'Broken', columns: [] } as never] })
   const failing = definePlugin({ name: 'failing', inspector: () => Promise.reject(new Error('not today')) })
-  const { server } = makeServer(true, { broken: broken(), failing: failing(), mailer: false, queues: true })
+  const charts = { title: 'Figures', columns: ['Name', 'Value'], rows: () => [], charts: 'bytes' }
+  const wrong = definePlugin({ name: 'wrong', inspector: () => [charts as never] })
+  const given = { broken: broken(), failing: failing(), wrong: wrong(), mailer: false, queues: true }
+  const { server } = makeServer(true, given)
   const look = await lookAt(server)
   const { panels } = await look.json<{ panels: { key: string; title: string }[] }>('overview')
   expect(panels.map(({ title }) => title)).toEqual([
@@ -392,6 +395,7 @@ test('a panel that cannot be used is an error in its place, and the others are s
     'Dead letters',
     'broken',
     'failing',
+    'wrong',
   ])
   const messageOf = (title: string) =>
     look.json<{ message: string }>(`panel?key=${panels.find((one) => one.title === title)!.key}`)
@@ -399,6 +403,7 @@ test('a panel that cannot be used is an error in its place, and the others are s
     /the plugin "broken".*columns of "Broken" must be a list of texts/,
   )
   expect((await messageOf('failing')).message).toBe('not today')
+  expect((await messageOf('wrong')).message).toMatch(/charts of "Figures" must be true or false/)
 })
 
 test('a page receives what changes, and one that does not read is dropped', async () => {
