@@ -32,13 +32,22 @@ export async function editOf(recorder: Recorder, activity: Activity, kept: Captu
   return { method: kept.method, target, headers: lines.map(([name, value]) => `${name}: ${value}`).join('\n'), body }
 }
 
+const pathOf = (target: string) => target.split('?')[0]
+
 type Sent = Pick<CapturedRequest, 'method' | 'target' | 'headers'> & { readonly body: Uint8Array | undefined }
 
 /**
  * Returns what a changed form sends. A part that is unchanged (the path, a parameter, a header, a member of JSON) has its real value again;
  * a changed one is sent as it is. So a redacted value never leaves its place: under another name, the page would show it.
  */
-export async function edited(redactor: Redactor, kept: CapturedRequest, shown: Edit, given: Edit): Promise<Sent> {
+export async function edited(
+  recorder: Recorder,
+  activity: Activity,
+  kept: CapturedRequest,
+  given: Edit,
+): Promise<Sent> {
+  const { redactor } = recorder
+  const shown = await editOf(recorder, activity, kept)
   const { method } = given
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(method)) throw new Error(`the method is a word such as POST, not "${method}"`)
   const headers = headersOf(redactor, kept.headers, given.headers)
@@ -52,12 +61,16 @@ export async function edited(redactor: Redactor, kept: CapturedRequest, shown: E
   if (!isSame) delete headers['content-encoding']
   const body = isSame ? kept.received.bytes() : Buffer.from(bodyOf(text, shown.body ?? '', given.body!, isOpen))
   const type = headers['content-type']
-  const isMoved = !isSame || type !== kept.headers['content-type'] || headers['content-encoding'] !== coding
+  // The schemas of another route mark other members.
+  const isElsewhere = method !== kept.method || pathOf(target) !== pathOf(kept.target)
+  const marks = isElsewhere ? [] : recorder.marksOf(activity).request
+  const isMoved =
+    !isSame || isElsewhere || type !== kept.headers['content-type'] || headers['content-encoding'] !== coding
   // By its type, and by names beside it, a body is shown: with others, what was redacted may not be.
   if (isMoved && !isOpen) {
     const wanted = isSame ? shown.body : given.body
-    const safe = wanted === undefined ? undefined : redactor.body(Buffer.from(wanted), type)
-    if (redactor.body(await decoded(body, headers['content-encoding']), type) !== safe)
+    const safe = wanted === undefined ? undefined : redactor.body(Buffer.from(wanted), type, marks)
+    if (redactor.body(await decoded(body, headers['content-encoding']), type, marks) !== safe)
       throw new Error(
         'the page would show what is redacted in the body: write the whole body, or leave its type and names',
       )

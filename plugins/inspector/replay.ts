@@ -1,6 +1,6 @@
 import { type Kernel, systemClock } from '../../kernel/index.ts'
 import type { Activity } from './activities.ts'
-import { dropped, type Edit, edited, editOf } from './edit.ts'
+import { dropped, type Edit, edited } from './edit.ts'
 import type { CapturedRequest, Recorder, Repeat } from './recorder.ts'
 
 /** Seconds for which the client of a replay waits for the response, and then for its end: a stream may have none. */
@@ -35,8 +35,7 @@ export async function replay(
   if (why !== undefined) throw new Error(`cannot be replayed because ${why}`)
   const { ip, isSecure, received, hasBody } = kept!
   const asItWas = { ...kept!, body: hasBody ? received.bytes() : undefined }
-  const { method, target, headers, body } =
-    edit === undefined ? asItWas : await edited(recorder.redactor, kept!, await editOf(recorder, activity, kept!), edit)
+  const { method, target, headers, body } = edit === undefined ? asItWas : await edited(recorder, activity, kept!, edit)
   const host = headers.host === kept!.headers.host ? kept!.host : headers.host
   const sent = Object.entries(headers).filter(([name]) => !dropped.test(name))
   // Host and scheme reported by a proxy are believed only from that proxy, so they are put into the URL.
