@@ -27,6 +27,11 @@ async function recorded(
         seen.push({ method: req.method, url: req.url, body: req.body, headers: { ...req.headers } })
         return req.body ?? 'none'
       })
+  const anything = { type: 'object', additionalProperties: { type: 'string', sensitive: true } } as const
+  server.put('/marked', { body: anything }, (req) => {
+    seen.push({ method: req.method, url: req.url, body: req.body, headers: {} })
+    return 'done'
+  })
   server.put('/raw', async (req) =>
     seen.push({ method: req.method, url: req.url, body: await req.raw.bytes(1_000), headers: {} }),
   )
@@ -200,4 +205,13 @@ test('a JSON body that is cut or broken is not sent as if it was whole', async (
   expect(await broken.send({ body: broken.edit.body!.replace('}', '') })).toMatch(
     /the body, which is not a JSON object/,
   )
+})
+
+test('what a schema marks without a name has its value on its own route alone, where it is not shown', async () => {
+  const { seen, edit, send } = await recorded({ one: 'hidden-1', two: 'hidden-2' }, 'application/json', '/marked')
+  expect(JSON.parse(edit.body!)).toEqual({ one: '[redacted]', two: '[redacted]' })
+  expect(JSON.stringify(await send({ headers: `${edit.headers}\nx-new: 1` }))).not.toContain('hidden')
+  expect(seen.map(({ body }) => body)).toEqual(Array(2).fill({ one: 'hidden-1', two: 'hidden-2' }))
+  expect(await send({ target: '/other' })).toContain('would show what is redacted')
+  expect(seen).toHaveLength(2)
 })
