@@ -9,7 +9,7 @@ import { orFail } from '../../plugins/shared/values/safely.ts'
 import { CommandFailure } from '../failure.ts'
 import { factOf } from './facts.ts'
 import type { Difference, FiledWay } from './file.ts'
-import { placeOf, type WayIn } from './ways.ts'
+import { numbered, placeOf, type WayIn } from './ways.ts'
 
 const parts = ['params', 'query', 'headers', 'body', 'all'] as const
 
@@ -19,6 +19,8 @@ interface Place {
   readonly schema: object
   readonly by: string
   readonly at: string
+  /** Whether data goes out there. */
+  readonly isSent?: boolean
 }
 
 /** The marked members of all schemas of a server, and the places in which they could be. */
@@ -26,26 +28,32 @@ export interface Data {
   readonly rows: readonly WayIn[]
   /** The ways in: those of which a member is gone are still there. */
   readonly ways: ReadonlySet<string>
+  /** The rows of what is sent. */
+  readonly sent: ReadonlySet<string>
 }
 
 /** Where marked members flow; `note` receives what cannot be seen. @throws CommandFailure for a schema whose marks cannot be read. */
 export function dataOf(server: Kernel, note: (line: string) => void): Data {
   const places = placesOf(server, note)
-  const rows = places.flatMap(({ place, schema, by, at }) => {
+  const rows = new Map<string, WayIn>()
+  const sent = new Set<string>()
+  for (const { place, schema, by, at, isSent } of places) {
     const marks = orFail(
       () => marksOf(schema),
       (why) => new CommandFailure(`${place}: ${why}`),
     )
     const { $id, title } = schema as { readonly $id?: unknown; readonly title?: unknown }
     const names = [$id, title].filter((one) => typeof one === 'string').slice(0, 1)
-    return (marks?.members ?? []).map(({ path, mark }) => ({
-      ...{ way: `${place} ${path || '(all)'}`, facts: [factOf(mark, names)], by, at },
-    }))
-  })
-  const unique = new Map(rows.map((row) => [row.way, row]))
+    for (const { path, mark } of marks?.members ?? []) {
+      const way = numbered(`${place} ${path || '(all)'}`, rows)
+      rows.set(way, { way, facts: [factOf(mark, names)], by, at })
+      if (isSent) sent.add(way)
+    }
+  }
   return {
-    rows: [...unique.values()].sort((a, b) => (wayOf(a.way) < wayOf(b.way) ? -1 : 1)),
+    rows: [...rows.values()].sort((a, b) => wayOf(a.way).localeCompare(wayOf(b.way), 'en')),
     ways: new Set(places.map(({ place }) => wayOf(place))),
+    sent,
   }
 }
 
@@ -61,7 +69,12 @@ function placesOf(server: Kernel, note: (line: string) => void): Place[] {
       ...Object.entries(options.responses ?? {}).map(([status, one]) => [`response ${status}`, one] as const),
     ]
     return [
-      ...schemas.map(([part, schema]) => ({ place: `${method} ${path} ${part}`, schema, ...where })),
+      ...schemas.map(([part, schema]) => ({
+        place: `${method} ${path} ${part}`,
+        schema,
+        ...where,
+        isSent: part.startsWith('response '),
+      })),
       ...exchangesOf(route, note).flatMap((one) => messagesOf(one, path, where)),
     ]
   })
@@ -85,7 +98,12 @@ const messagesOf = (
 ) =>
   Object.entries({ receive, send }).flatMap(([side, messages]) =>
     messages.map(({ name, payload, data }) => {
-      return { place: `${protocol} ${address} ${side} ${name}`, schema: payload ?? data, ...where }
+      return {
+        place: `${protocol} ${address} ${side} ${name}`,
+        schema: payload ?? data,
+        ...where,
+        isSent: side === 'send',
+      }
     }),
   )
 
@@ -93,14 +111,14 @@ const messagesOf = (
 const wayOf = (row: string) => row.split(' ', 2).reverse().join(' ')
 
 /** What has changed since the file was written. It is worse if a member has lost its mark, or a secret is sent. */
-export function dataChanges(filed: readonly FiledWay[], { rows, ways }: Data): Difference[] {
+export function dataChanges(filed: readonly FiledWay[], { rows, ways, sent }: Data): Difference[] {
   const before = new Map(filed.map(({ way, facts }) => [way, facts.join('; ')]))
   const now = new Map(rows.map((row) => [row.way, row]))
   const isSecret = (fact: string) => fact.startsWith('secret')
   return [
     ...rows.flatMap(({ way, facts, at }) => {
       const [from, to] = [before.get(way) ?? 'no mark', facts.join('; ')]
-      const isSent = isSecret(to) && !before.has(way) && / (?:response \d+|send \S+) \S+$/.test(way)
+      const isSent = isSecret(to) && !before.has(way) && sent.has(way)
       return from === to ? [] : [{ way, at, from, to, isWider: isSent || (isSecret(from) && !isSecret(to)) }]
     }),
     ...[...before].flatMap(([way, from]) =>

@@ -252,7 +252,7 @@ function sorted(facts: readonly string[]): string[] {
 }
 
 /** A text that the map does not have yet. */
-function numbered(text: string, taken: ReadonlyMap<string, unknown>): string {
+export function numbered(text: string, taken: ReadonlyMap<string, unknown>): string {
   let one = text
   for (let count = 2; taken.has(one); count++) one = `${text} #${count}`
   return one

@@ -60,6 +60,29 @@ describe('access --data', () => {
     const taken = await access(application(marked, "router.post('/login', { body: Token }, () => 1)"), ['--check'])
     expect(taken.code).toBe(3)
     expect(taken.stdout).toMatch(/changed +POST \/login body token/)
+    const spaced = await access(
+      application(
+        marked,
+        issuing
+          .replace('200: Token', "200: { type: 'object', properties: { 'a token': { type: 'string', secret: true } } }")
+          .replace("['token']", "['a token']"),
+      ),
+      ['--check'],
+    )
+    expect(spaced.code).toBe(1)
+    expect(spaced.stdout).toMatch(/exposed +POST \/login response 200 a token/)
+  })
+
+  test('--check sees a mark that only one of two messages of the same name has lost', async () => {
+    const both = (second: string) =>
+      application(
+        marked,
+        `import { memoryQueue, bullmqQueue } from 'framework'; memoryQueue('twice', { schema: Person }); bullmqQueue('twice', { schema: { type: 'object', properties: { mail: ${second} } } } as never)`,
+      )
+    expect((await access(both(marked), ['--write'])).code).toBe(0)
+    const lost = await access(both(plain), ['--check'])
+    expect(lost.code).toBe(1)
+    expect(lost.stdout).toMatch(/exposed +queue twice message mail #2/)
   })
 
   test('a mark that is not a boolean is an error that names the member', async () => {

@@ -45,9 +45,9 @@ export function targetOf(ref: unknown, root: unknown): unknown {
   return Object.hasOwn(root.$defs, name) ? root.$defs[name] : undefined
 }
 
-/** All schemas in a flat one, including itself. */
-export function schemasOf(root: Node): ReadonlySet<Node> {
-  const nodes = new Set([root])
+/** All schemas in a flat one, or in a part of it, including itself. */
+export function schemasOf(start: Node, root = start): ReadonlySet<Node> {
+  const nodes = new Set([start])
   for (const node of nodes) {
     for (const [, one] of schemasWithin(node)) if (isObject(one)) nodes.add(one)
     const target = targetOf(node.$ref, root)

@@ -104,11 +104,15 @@ const ofItems: ReadonlySet<string> = new Set([
   ...['items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains'],
 ])
 
+/** Keywords whose schemas are for what is no part of a value: its names, and what its text means. */
+const apart: ReadonlySet<string> = new Set(['propertyNames', 'contentSchema'])
+
 /** The schemas of the parts of a value, each with the step that leads to it. */
 function* partsOf(node: Node): Iterable<readonly [step: string, schema: unknown]> {
   if (isObject(node.properties)) for (const [name, one] of Object.entries(node.properties)) yield [`.${name}`, one]
   for (const [keyword, one] of schemasWithin(node))
-    if (keyword !== 'properties' && !inPlaceKeywords.has(keyword)) yield [ofItems.has(keyword) ? '[]' : '.*', one]
+    if (keyword !== 'properties' && !inPlaceKeywords.has(keyword) && !apart.has(keyword))
+      yield [ofItems.has(keyword) ? '[]' : '.*', one]
 }
 
 const alone = new WeakMap<Node, Node[]>()
@@ -167,13 +171,21 @@ const mostUses = 20
 /** Finds the marked members of a schema, and their names. @throws TypeError for a mark that is not a boolean. */
 function collect(root: Node, members: Map<string, Mark>, names: Set<string>): void {
   const uses = new Map<Node, number>()
-  const visit = (start: readonly unknown[], path: string, name: string, under: boolean, around: readonly Node[]) => {
+  const visit = (
+    start: readonly unknown[],
+    path: string,
+    name: string,
+    under: Mark | undefined,
+    around: readonly Node[],
+  ) => {
     const nodes = forValue(start, root)
-    for (const node of nodes) checkMarks(node, path)
+    for (const node of nodes) checkMarks(node, path, root)
     const mark = markOf(nodes)
-    if (mark !== undefined && !under) members.set(path, mark)
-    const isMarked = under || mark !== undefined
-    if (isMarked && name !== '') names.add(name)
+    // A secret in personal data is still one: a response must not send it.
+    const isNew = under === undefined || (under === 'sensitive' && mark === 'secret')
+    if (mark !== undefined && isNew) members.set(path, mark)
+    const within = isNew ? (mark ?? under) : under
+    if (within !== undefined && name !== '') names.add(name)
     const [first] = nodes
     const count = (uses.get(first!) ?? 0) + 1
     uses.set(first!, count)
@@ -183,17 +195,22 @@ function collect(root: Node, members: Map<string, Mark>, names: Set<string>): vo
       for (const [step, one] of partsOf(node)) parts.set(step, [...(parts.get(step) ?? []), one])
     for (const [step, some] of parts) {
       const named = step === '[]' || step === '.*' ? name : step.slice(1)
-      visit(some, path === '' ? step.replace(/^\./, '') : path + step, named, isMarked, [...around, ...nodes])
+      visit(some, path === '' ? step.replace(/^\./, '') : path + step, named, within, [...around, ...nodes])
     }
   }
-  visit([root], '', '', false, [])
+  visit([root], '', '', undefined, [])
 }
 
-function checkMarks(node: Node, path: string): void {
+function checkMarks(node: Node, path: string, root: Node): void {
+  const where = path === '' ? 'the value itself' : `its member "${path}"`
+  for (const keyword of apart) {
+    const one = node[keyword]
+    if (isObject(one) && markOf([...schemasOf(one, root)]) !== undefined)
+      throw new TypeError(`"${keyword}" of ${where} has a mark, which hides nothing. Mark ${where}`)
+  }
   for (const kind of kinds) {
     const value = node[kind]
     if (value === undefined || typeof value === 'boolean') continue
-    const where = path === '' ? 'the value itself' : `its member "${path}"`
     throw new TypeError(`"${kind}" of ${where} is ${JSON.stringify(value)}. Set it to true, or leave it out`)
   }
 }
@@ -201,7 +218,11 @@ function checkMarks(node: Node, path: string): void {
 /** The schemas of one member. Those for any other member apply if none is for its name. */
 function schemasFor(nodes: readonly Node[], name: string): unknown[] {
   return nodes.flatMap(({ properties, patternProperties, additionalProperties, unevaluatedProperties }) => {
-    const own = isObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : []
+    const named = isObject(properties) ? properties : {}
+    // Headers arrive in lower case.
+    const own = Object.hasOwn(named, name)
+      ? [named[name]]
+      : Object.keys(named).flatMap((one) => (one.toLowerCase() === name ? [named[one]] : []))
     const patterns = Object.entries(isObject(patternProperties) ? patternProperties : {})
     const matching = patterns.flatMap(([pattern, one]) =>
       safely(() => new RegExp(pattern, 'u').test(name), true) ? [one] : [],

@@ -17,11 +17,17 @@ let isAnyOdd = false
 /** The last characters of a name that are compared. */
 const longest = 128
 
+/** A text to look for, and a part of it that is the same however often it has been written as JSON. */
+interface Text {
+  readonly text: string
+  readonly core: string
+}
+
 /** The marked values that some work has received, and the texts to look for, made when something is written. */
 interface Seen {
   readonly around: Seen | undefined
   readonly values: Set<unknown>
-  texts: readonly string[] | undefined
+  texts: readonly Text[] | undefined
 }
 
 const seen = new AsyncLocalStorage<Seen>()
@@ -55,14 +61,16 @@ export const pathWithoutMarked = (path: string, params: Params): string =>
 
 /** Shorter values would be found in every word. */
 const shortest = 4
-/** How many values one piece of work remembers: a client may send a list of a million. */
+/** How many values one piece of work remembers, of a list of a million too: if it has received more, all its texts are hidden. */
 const most = 1_000
+/** How many texts are looked for in how many characters: a client may have written most of both. This takes some milliseconds. */
+const mostCompared = 40_000_000
 
 /** Remembers marked values, which the text about the running work must not repeat. */
 export function rememberMarked(values: readonly unknown[]): void {
   const one = seen.getStore()
   if (one === undefined) return
-  for (const value of values) if (one.values.size < most) one.values.add(value)
+  for (const value of values) if (one.values.size <= most) one.values.add(value)
   one.texts = undefined
 }
 
@@ -75,18 +83,36 @@ function textsOf(values: Iterable<unknown>): readonly string[] {
   return [...new Set(all)].sort((a, b) => b.length - a.length)
 }
 
-/** The texts of the running work, and of the work around it. */
-function remembered(one = seen.getStore()): readonly string[] {
-  if (one === undefined) return []
-  one.texts ??= textsOf(one.values).filter(({ length }) => length >= shortest)
-  return one.around === undefined ? one.texts : [...one.texts, ...remembered(one.around)]
+/** The longest part without what JSON escapes, near the begin of a text. */
+const coreOf = (text: string) =>
+  text
+    .slice(0, 64)
+    .split(/["\\\p{Cc}]+|\\u[\da-f]{0,4}/u)
+    .reduce((longest, one) => (one.length > longest.length ? one : longest), '')
+
+/** The texts of the running work and of the work around it; `undefined` if they are too many to look for in so many characters. */
+function remembered(characters: number): readonly Text[] | undefined {
+  let all: readonly Text[] = []
+  for (let one = seen.getStore(); one !== undefined; one = one.around) {
+    if (one.values.size > most) return undefined
+    one.texts ??= textsOf(one.values)
+      .filter(({ length }) => length >= shortest)
+      .map((text) => ({ text, core: coreOf(text) }))
+    all = all.length === 0 ? one.texts : [...all, ...one.texts]
+  }
+  return all.length * characters > mostCompared ? undefined : all
 }
 
 /** Text without these values, however short. */
-export const withoutValues = (text: string, values: Iterable<unknown>): string => withoutTexts(text, textsOf(values))
+export const withoutValues = (text: string, values: Iterable<unknown>): string =>
+  textsOf(values).reduce(
+    (all, one) => (one.length < shortest ? withoutWord(all, one) : all.replaceAll(one, redacted)),
+    text,
+  )
 
-const withoutTexts = (text: string, texts: readonly string[]): string =>
-  texts.reduce((all, one) => (one.length >= shortest ? all.replaceAll(one, redacted) : withoutWord(all, one)), text)
+/** Text without those that are remembered. */
+const withoutTexts = (text: string, texts: readonly Text[] | undefined): string =>
+  texts === undefined ? redacted : texts.reduce((all, one) => all.replaceAll(one.text, redacted), text)
 
 /** A short value is hidden where it is a word. */
 const withoutWord = (text: string, word: string) => {
@@ -95,20 +121,20 @@ const withoutWord = (text: string, word: string) => {
 }
 
 /** Text without the marked values of the running work. */
-export const hideInText = (text: string): string => (isAny ? withoutTexts(text, remembered()) : text)
+export const hideInText = (text: string): string => (isAny ? withoutTexts(text, remembered(text.length)) : text)
 
 const none: ReadonlySet<string> = new Set()
 /** Members whose name is not the application's, but whose text may repeat a value. */
 const ofError: ReadonlySet<string> = new Set(['type', 'name', 'message', 'stack', 'code', 'status'])
-const ofEntry: ReadonlySet<string> = new Set(['msg', 'path'])
+const ofEntry: ReadonlySet<string> = new Set(['msg', 'path', 'err', 'error', 'original', 'topic', 'channel'])
 
 /**
  * Data without what has the name of a marked member, at any depth, and without the marked values of the running work in its strings.
- * Of the object itself, the members in `own` stay: their names are those of the framework.
+ * Of the object itself, the members in `own` stay: their names are those of the framework. It has so many characters.
  */
-export function hideMarked(value: unknown, own: ReadonlySet<string> = none): unknown {
+export function hideMarked(value: unknown, own: ReadonlySet<string> = none, characters = 0): unknown {
   if (!isAny) return value
-  const values = remembered()
+  const values = remembered(characters)
   const inside = (one: unknown, kept = none): unknown => {
     if (typeof one === 'string') return withoutTexts(one, values)
     if (Array.isArray(one)) return one.map((item) => inside(item))
@@ -125,20 +151,17 @@ export function hideMarked(value: unknown, own: ReadonlySet<string> = none): unk
 
 /** The fields at the top of a log entry that the framework writes itself, and a mark on a member with such a name does not hide. */
 const ownFields: ReadonlySet<string> = new Set([
-  ...['level', 'time', 'pid', 'hostname', 'reqId', 'method', 'route', 'status', 'ms', 'aborted', 'err', 'error'],
-  ...['original', 'queue', 'topic', 'channel', 'job', 'trace_id', 'span_id', 'trace_flags'],
+  ...['level', 'time', 'pid', 'hostname', 'reqId', 'method', 'route', 'status', 'ms', 'aborted', 'queue'],
+  ...['job', 'trace_id', 'span_id', 'trace_flags'],
 ])
 
 /** The fields of a log entry without marked members and values. */
-export const hideFields = <Fields>(fields: Fields): Fields => hideMarked(fields, ownFields) as Fields
-
-/** The longest part of a text that is the same however often it has been written as JSON. */
-const coreOf = (text: string) =>
-  text.split(/["\\\p{Cc}]+|\\u[\da-f]{4}/u).reduce((longest, one) => (one.length > longest.length ? one : longest), '')
+export const hideFields = <Fields>(fields: Fields, characters?: number): Fields =>
+  hideMarked(fields, ownFields, characters) as Fields
 
 /** Whether a line may have a marked name or value: reading and writing it again takes ten times as long as this. */
 function mayHaveMarked(line: string): boolean {
-  if (isAnyOdd || remembered().some((text) => line.includes(coreOf(text)))) return true
+  if (isAnyOdd || (remembered(line.length)?.some(({ core }) => line.includes(core)) ?? true)) return true
   // Each character is read once: a client may have written most of the line.
   for (const [, name] of line.matchAll(/"([^"\\]{1,128})":/g)) if (isMarkedName(name!)) return true
   return false
@@ -148,7 +171,7 @@ function mayHaveMarked(line: string): boolean {
 export function hideInLine(line: string): string {
   if (!isAny || !mayHaveMarked(line)) return line
   return safely(
-    () => `${JSON.stringify(hideFields(JSON.parse(line)))}\n`,
+    () => `${JSON.stringify(hideFields(JSON.parse(line), line.length))}\n`,
     '{"level":40,"msg":"an entry could not be searched for marked members, and was left out"}\n',
   )
 }

@@ -25,6 +25,11 @@ describe('the marked members of a schema', () => {
     ['of two marks the secret', object({ a: { ...mail, secret: true } }), { a: 'secret' }],
     ['false is no mark', object({ a: mail, b: { ...text, sensitive: false } }), { a: 'sensitive' }],
     ['an object with all that is in it', object({ a: object({ b: text }, { sensitive: true }) }), { a: 'sensitive' }],
+    [
+      'a secret in it',
+      object({ a: object({ b: { ...text, secret: true }, c: mail }, { sensitive: true }) }),
+      { a: 'sensitive', 'a.b': 'secret' },
+    ],
     ['items', object({ a: { type: 'array', items: object({ b: mail }) } }), { 'a[].b': 'sensitive' }],
     ['tuples', object({ a: { type: 'array', items: [text, mail] } }), { 'a[]': 'sensitive' }],
     ['records', object({ a: { type: 'object', additionalProperties: mail } }), { 'a.*': 'sensitive' }],
@@ -109,6 +114,12 @@ describe('a mark that would be lost is an error', () => {
     ],
     [object({ a: { type: 'array', items: { ...text, secret: 1 } } }), '"secret" of its member "a[]" is 1'],
     [z.object({ a: z.string().meta({ secret: 'no' }) }), '"secret" of its member "a" is "no"'],
+    [
+      object({ a: { type: 'object', propertyNames: mail } }),
+      '"propertyNames" of its member "a" has a mark, which hides nothing',
+    ],
+    [z.object({ a: z.record(z.string().meta({ sensitive: true }), z.string()) }), '"propertyNames" of its member "a"'],
+    [{ ...text, contentMediaType: 'application/json', contentSchema: object({ a: mail }) }, 'Mark the value itself'],
     [{ ...text, sensitive: null }, '"sensitive" of the value itself is null'],
     [
       object({ a: { ...text, sensitiv: true } }),
@@ -146,6 +157,8 @@ describe('a mark that would be lost is an error', () => {
     )
     expect(await refused(plain, { issues: ['token'] })).toContain('"token" is not a secret member of a response')
     expect(await refused(plain, { responses: { 200: object({ a: mail }) } })).toBe('booted')
+    const within = object({ owner: object({ token: { ...text, secret: true } }, { sensitive: true }) })
+    expect(await refused(plain, { responses: { 200: within } })).toContain('it sends the secret "owner.token"')
   })
 })
 
@@ -166,6 +179,7 @@ describe('data with a schema is hidden by its place', () => {
       more: 'shown',
     })
     expect(valuesIn(value).sort()).toEqual([2, 'Ann', 'one'])
+    expect(marksOf(object({ 'X-User': mail }))!.valuesIn({ 'x-user': 'Ann' })).toEqual(['Ann'])
     expect(hide(null)).toBe(null)
     expect(hide('text')).toBe('text')
   })
