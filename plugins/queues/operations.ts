@@ -11,7 +11,7 @@ import { QueueOperationError } from '../shared/engines/errors.ts'
 import { metaOf } from '../shared/engines/meta.ts'
 import { option } from '../shared/options/index.ts'
 import { marksOf } from '../shared/schema/marks.ts'
-import { hideMarked, withoutValues } from '../shared/values/marked.ts'
+import { hideMarked, hiding } from '../shared/values/marked.ts'
 import { redact } from '../shared/values/redact.ts'
 import type { Engines } from './engines.ts'
 import type { SubscribedQueue } from './subscription.ts'
@@ -198,15 +198,18 @@ export class QueueOperator {
   #shown({ meta: given, payload, errors, ...rest }: StoredMessage): QueueEntry {
     const { id: key, version = 1, expires: expiresAt, traceparent } = metaOf(given)
     const marks = this.#queue.schema && marksOf(this.#queue.schema)
-    const values = marks?.valuesIn(payload) ?? []
-    const discreet = (text: string | undefined) => text && withoutValues(text, values)
+    const discreet = hiding(marks?.valuesIn(payload) ?? [])
     // The schema is that of the present version.
     const isKnown = marks !== undefined && version === this.#queue.version
     const hidden = isKnown ? marks.hide(payload) : hideMarked(payload)
     return {
       ...rest,
       payload: redact(hidden, redactDepth, Number.POSITIVE_INFINITY),
-      errors: errors.map((one) => ({ ...one, message: discreet(one.message)!, stack: discreet(one.stack) })),
+      errors: errors.map((one) => ({
+        ...one,
+        message: discreet(one.message),
+        stack: one.stack && discreet(one.stack),
+      })),
       key,
       version,
       expiresAt,

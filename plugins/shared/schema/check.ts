@@ -1,4 +1,4 @@
-import { rememberMarked, withoutValues } from '../values/marked.ts'
+import { hiding, rememberMarked } from '../values/marked.ts'
 import { madeIn } from '../values/memoize.ts'
 import { orFail } from '../values/safely.ts'
 import { compileJsonSchema } from './json-schema/compile.ts'
@@ -40,8 +40,8 @@ function discreetCheck(check: Check, marks: Marks): Check {
         if (verdict.value !== given) rememberMarked(marks.valuesIn(verdict.value))
         return verdict
       }
-      const discreet = (text: string) => withoutValues(text.replace(quoted, ''), values)
-      const issues = verdict.issues.map((one) => ({ ...one, message: discreet(one.message) }))
+      const discreet = hiding(values)
+      const issues = verdict.issues.map((one) => ({ ...one, message: discreet(one.message.replace(quoted, '')) }))
       // The validator's own errors may have the value in any member.
       return { ok: false, issues, cause: issues }
     }

@@ -103,12 +103,12 @@ function remembered(characters: number): readonly Text[] | undefined {
   return all.length * characters > mostCompared ? undefined : all
 }
 
-/** Text without these values, however short. */
-export const withoutValues = (text: string, values: Iterable<unknown>): string =>
-  textsOf(values).reduce(
-    (all, one) => (one.length < shortest ? withoutWord(all, one) : all.replaceAll(one, redacted)),
-    text,
-  )
+/** Takes these values, however short, out of texts. */
+export function hiding(values: Iterable<unknown>): (text: string) => string {
+  const texts = textsOf(values)
+  return (text) =>
+    texts.reduce((all, one) => (one.length < shortest ? withoutWord(all, one) : all.replaceAll(one, redacted)), text)
+}
 
 /** Text without those that are remembered. */
 const withoutTexts = (text: string, texts: readonly Text[] | undefined): string =>
@@ -116,8 +116,10 @@ const withoutTexts = (text: string, texts: readonly Text[] | undefined): string 
 
 /** A short value is hidden where it is a word. */
 const withoutWord = (text: string, word: string) => {
+  // A list may have thousands of words, most of which are not there.
+  if (word === '' || !text.includes(word)) return text
   const escaped = word.replace(/\W/g, '\\$&')
-  return word === '' ? text : text.replace(new RegExp(`(?<![A-Za-z\\d])${escaped}(?![A-Za-z\\d])`, 'g'), redacted)
+  return text.replace(new RegExp(`(?<![A-Za-z\\d])${escaped}(?![A-Za-z\\d])`, 'g'), redacted)
 }
 
 /** Text without the marked values of the running work. */
