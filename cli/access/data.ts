@@ -19,8 +19,6 @@ interface Place {
   readonly schema: object
   readonly by: string
   readonly at: string
-  /** Whether data goes out there. */
-  readonly isSent?: boolean
 }
 
 /** The marked members of all schemas of a server, and the places in which they could be. */
@@ -37,7 +35,7 @@ export function dataOf(server: Kernel, note: (line: string) => void): Data {
   const places = placesOf(server, note)
   const rows = new Map<string, WayIn>()
   const sent = new Set<string>()
-  for (const { place, schema, by, at, isSent } of places) {
+  for (const { place, schema, by, at } of places) {
     const marks = orFail(
       () => marksOf(schema),
       (why) => new CommandFailure(`${place}: ${why}`),
@@ -47,7 +45,7 @@ export function dataOf(server: Kernel, note: (line: string) => void): Data {
     for (const { path, mark } of marks?.members ?? []) {
       const way = numbered(`${place} ${path || '(all)'}`, rows)
       rows.set(way, { way, facts: [factOf(mark, names)], by, at })
-      if (isSent) sent.add(way)
+      if (/ (?:response \d+|send .+)$/.test(place)) sent.add(way)
     }
   }
   return {
@@ -69,12 +67,7 @@ function placesOf(server: Kernel, note: (line: string) => void): Place[] {
       ...Object.entries(options.responses ?? {}).map(([status, one]) => [`response ${status}`, one] as const),
     ]
     return [
-      ...schemas.map(([part, schema]) => ({
-        place: `${method} ${path} ${part}`,
-        schema,
-        ...where,
-        isSent: part.startsWith('response '),
-      })),
+      ...schemas.map(([part, schema]) => ({ place: `${method} ${path} ${part}`, schema, ...where })),
       ...exchangesOf(route, note).flatMap((one) => messagesOf(one, path, where)),
     ]
   })
@@ -98,12 +91,7 @@ const messagesOf = (
 ) =>
   Object.entries({ receive, send }).flatMap(([side, messages]) =>
     messages.map(({ name, payload, data }) => {
-      return {
-        place: `${protocol} ${address} ${side} ${name}`,
-        schema: payload ?? data,
-        ...where,
-        isSent: side === 'send',
-      }
+      return { place: `${protocol} ${address} ${side} ${name}`, schema: payload ?? data, ...where }
     }),
   )
 

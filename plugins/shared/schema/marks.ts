@@ -171,13 +171,7 @@ const mostUses = 20
 /** Finds the marked members of a schema, and their names. @throws TypeError for a mark that is not a boolean. */
 function collect(root: Node, members: Map<string, Mark>, names: Set<string>): void {
   const uses = new Map<Node, number>()
-  const visit = (
-    start: readonly unknown[],
-    path: string,
-    name: string,
-    under: Mark | undefined,
-    around: readonly Node[],
-  ) => {
+  const visit = (start: readonly unknown[], path: string, name: string, around: readonly Node[], under?: Mark) => {
     const nodes = forValue(start, root)
     for (const node of nodes) checkMarks(node, path, root)
     const mark = markOf(nodes)
@@ -195,10 +189,10 @@ function collect(root: Node, members: Map<string, Mark>, names: Set<string>): vo
       for (const [step, one] of partsOf(node)) parts.set(step, [...(parts.get(step) ?? []), one])
     for (const [step, some] of parts) {
       const named = step === '[]' || step === '.*' ? name : step.slice(1)
-      visit(some, path === '' ? step.replace(/^\./, '') : path + step, named, within, [...around, ...nodes])
+      visit(some, path === '' ? step.replace(/^\./, '') : path + step, named, [...around, ...nodes], within)
     }
   }
-  visit([root], '', '', undefined, [])
+  visit([root], '', '', [])
 }
 
 function checkMarks(node: Node, path: string, root: Node): void {

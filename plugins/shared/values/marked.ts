@@ -14,14 +14,8 @@ const names = new Set<string>()
 let isAny = false
 /** Whether a marked name looks different in JSON. */
 let isAnyOdd = false
-/** The last characters of a name that are compared. */
-const longest = 128
-
 /** A text to look for, and a part of it that is the same however often it has been written as JSON. */
-interface Text {
-  readonly text: string
-  readonly core: string
-}
+type Text = readonly [text: string, core: string]
 
 /** The marked values that some work has received, and the texts to look for, made when something is written. */
 interface Seen {
@@ -44,13 +38,13 @@ export function markNames(added: Iterable<string>): void {
   if (!isAny) for (const work of works) channel(`tracing:framework:${work}:start`).bindStore(seen, begin)
   isAny = true
   for (const name of added) {
-    names.add(plain(name.slice(-longest)))
-    isAnyOdd ||= name.length > longest || JSON.stringify(name).includes('\\')
+    names.add(plain(name))
+    isAnyOdd ||= name.length > 128 || JSON.stringify(name).includes('\\')
   }
 }
 
 /** Whether a schema marks a member with this name. */
-export const isMarkedName = (name: string): boolean => names.size > 0 && names.has(plain(name.slice(-longest)))
+export const isMarkedName = (name: string): boolean => names.size > 0 && names.has(plain(name))
 
 /** Whether values with this name are hidden: it is that of a secret, or of a marked member. */
 export const isHiddenName = (name: string): boolean => isSecret(name) || isMarkedName(name)
@@ -97,7 +91,7 @@ function remembered(characters: number): readonly Text[] | undefined {
     if (one.values.size > most) return undefined
     one.texts ??= textsOf(one.values)
       .filter(({ length }) => length >= shortest)
-      .map((text) => ({ text, core: coreOf(text) }))
+      .map((text) => [text, coreOf(text)])
     all = all.length === 0 ? one.texts : [...all, ...one.texts]
   }
   return all.length * characters > mostCompared ? undefined : all
@@ -112,7 +106,7 @@ export function hiding(values: Iterable<unknown>): (text: string) => string {
 
 /** Text without those that are remembered. */
 const withoutTexts = (text: string, texts: readonly Text[] | undefined): string =>
-  texts === undefined ? redacted : texts.reduce((all, one) => all.replaceAll(one.text, redacted), text)
+  texts === undefined ? redacted : texts.reduce((all, [one]) => all.replaceAll(one, redacted), text)
 
 /** A short value is hidden where it is a word. */
 const withoutWord = (text: string, word: string) => {
@@ -163,7 +157,7 @@ export const hideFields = <Fields>(fields: Fields, characters?: number): Fields 
 
 /** Whether a line may have a marked name or value: reading and writing it again takes ten times as long as this. */
 function mayHaveMarked(line: string): boolean {
-  if (isAnyOdd || (remembered(line.length)?.some(({ core }) => line.includes(core)) ?? true)) return true
+  if (isAnyOdd || (remembered(line.length)?.some(([, core]) => line.includes(core)) ?? true)) return true
   // Each character is read once: a client may have written most of the line.
   for (const [, name] of line.matchAll(/"([^"\\]{1,128})":/g)) if (isMarkedName(name!)) return true
   return false
