@@ -36,8 +36,9 @@ export class Redactor {
     return isSecret(name) || isSecret(plain) || this.#names.has(plain.toLowerCase())
   }
 
-  #redacted(text: string, isHidden = this.#isKnown): string {
-    return redactText(hideInText(text), isHidden)
+  /** Values are hidden first: a part of one, at the place of the cut, would stay. */
+  #redacted(text: string, most = maxText, isHidden = this.#isKnown): string {
+    return redactText(cutText(hideInText(text), most), isHidden)
   }
 
   headers(headers: { readonly [name: string]: unknown }): Record<string, unknown> {
@@ -93,7 +94,7 @@ export class Redactor {
 
   /** Returns a copy without secrets, of what JSON can express; it refers to no object of the application. */
   #copied(value: unknown, depth: number, room: { left: number }, isOwn = false): unknown {
-    if (typeof value === 'string') return this.#redacted(cutText(value, maxMemberText))
+    if (typeof value === 'string') return this.#redacted(value, maxMemberText)
     if (typeof value === 'bigint' || typeof value === 'symbol') return String(value)
     if (typeof value === 'function') return `[function ${value.name}]`
     if (typeof value !== 'object' || value === null) return value
@@ -144,11 +145,11 @@ export class Redactor {
     }
     // What has no name cannot be found in text.
     if (marks.some(({ hasNameless }) => hasNameless)) return redacted
-    return this.#redacted(cutText(text, maxText), this.isSecret)
+    return this.#redacted(text, maxText, this.isSecret)
   }
 
   text(text: string): string {
-    return this.#redacted(cutText(text, maxText))
+    return this.#redacted(text)
   }
 
   error(error: unknown): unknown {

@@ -79,6 +79,7 @@ export async function httpOf(recorder: Recorder, activity: Activity, kept: Captu
   const marks = recorder.marksOf(activity)
   const headersSent = response === undefined ? undefined : pairsOf(response.headers)
   const header = (name: string) => headersSent?.find(([one]) => one === name)?.[1]
+  const [type, encoding] = [header('content-type'), header('content-encoding')]
   return {
     request: {
       headers: Object.entries(redactor.headers(headers)),
@@ -89,10 +90,7 @@ export async function httpOf(recorder: Recorder, activity: Activity, kept: Captu
     response: response && {
       status: response.status,
       headers: headersSent?.map(([name, value]) => [name, redactor.header(name, value)]),
-      body:
-        sent.size === 0
-          ? undefined
-          : await shownBody(redactor, sent, marks.response, header('content-type'), header('content-encoding')),
+      body: sent.size === 0 ? undefined : await shownBody(redactor, sent, marks.response, type, encoding),
     },
     edit: await editOf(recorder, activity, kept),
     replay: whyNotReplayed(kept),

@@ -90,12 +90,8 @@ function checkIssues(schemas: ResponseSchemas, issues: readonly string[], route:
     for (const { path, mark } of marks?.members ?? []) {
       if (mark !== 'secret') continue
       if (!issues.includes(path)) {
-        const remedy = `Leave it out of the response. A route that gives it out says so: issues: ['${path}']`
-        throw ResponseSchemaError(
-          route,
-          key,
-          `it sends ${path === '' ? 'a secret' : `the secret "${path}"`}. ${remedy}`,
-        )
+        const sends = `it sends ${path === '' ? 'a secret' : `the secret "${path}"`}. Leave it out of the response`
+        throw ResponseSchemaError(route, key, `${sends}. A route that gives it out says so: issues: ['${path}']`)
       }
       markIssued(schema)
       left.delete(path)

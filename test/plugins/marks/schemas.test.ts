@@ -1,12 +1,14 @@
+import { channel } from 'node:diagnostics_channel'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { RouteCollection, Server } from 'framework'
 import { describeServer } from 'framework/plugins/openapi'
 import * as v from 'valibot'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { Redactor } from '../../../plugins/inspector/redact.ts'
 import { checkOf } from '../../../plugins/shared/schema/check.ts'
 import { marksOf } from '../../../plugins/shared/schema/marks.ts'
-import { hideFields, isMarkedName } from '../../../plugins/shared/values/marked.ts'
+import { hideFields, isMarkedName, rememberMarked } from '../../../plugins/shared/values/marked.ts'
 
 const servers: Server<{}>[] = []
 afterEach(async () => {
@@ -190,6 +192,15 @@ describe('data with a schema is hidden by its place', () => {
     for (let depth = 0; depth < 50_000; depth++) value = { kid: value }
     expect(hide(value)).toBe('[redacted]')
   })
+})
+
+test('of a value at the place where the inspector cuts a text, no part is shown', () => {
+  marksOf(mail)
+  const shown = channel('tracing:framework:request:start').runStores({}, () => {
+    rememberMarked(['ann@example.org'])
+    return new Redactor([], []).value(`${'x'.repeat(8 * 1024 - 5)}ann@example.org`)
+  })
+  expect(shown).not.toContain('ann')
 })
 
 describe('a mistake in a marked member', () => {
