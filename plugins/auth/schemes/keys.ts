@@ -2,7 +2,7 @@ import type { JWTPayload, JWTVerifyOptions } from 'jose'
 import { clock, systemClock } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { AuthenticationUnavailableError } from '../scheme.ts'
-import type { JwkSet } from './jwt.ts'
+import type { JwkSet } from './jwk.ts'
 
 export type Jose = typeof import('jose')
 export const loadJose = (): Promise<Jose> => peer('jose', () => import('jose'), 'auth with JWTs')

@@ -5,7 +5,8 @@ import { option } from '../../shared/options/index.ts'
 import { defined } from '../../shared/values/json.ts'
 import type { AuthScheme, Awaitable } from '../scheme.ts'
 import type { RefreshTokenStore } from '../stores/refresh-tokens.ts'
-import { hmacSecrets, type Jwk, type JwtAlgorithm, type JwtClaims, type JwtOptions, jwt } from './jwt.ts'
+import type { Jwk, JwtClaims } from './jwk.ts'
+import { hmacSecrets, type JwtAlgorithm, type JwtOptions, jwt } from './jwt.ts'
 import { loadJose } from './keys.ts'
 
 /** Options of tokens that the application issues. */
