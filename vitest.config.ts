@@ -194,10 +194,8 @@ export default defineConfig({
     environment: 'node',
     sequence: { sequencer: RandomOrder },
     pool: 'forks',
-    // Files that wait run their cases side by side, and each starts runtimes, browsers and servers. On two cores, three or four workers starved
-    // those: whole runs had one to three tests that came too late and passed alone. Two lanes of two workers were no faster (926 to 969 s) and
-    // failed in the same way.
-    maxWorkers: 2,
+    // A third of the time of two workers is waiting, for services and limits of time. Four starved the runtimes and browsers that files start.
+    maxWorkers: 3,
     // Cases that run side by side wait for services and limits of time.
     maxConcurrency: 10,
     // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.
