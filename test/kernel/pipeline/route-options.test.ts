@@ -22,7 +22,7 @@ describe('an option of a route that no plugin takes fails the boot', () => {
     [
       'like nothing there',
       { authenticated: true },
-      /"authenticated"\. Register the plugin that takes it, .* Route options that are taken here: all, apidoc, body, headers, json, /,
+      /"authenticated"\. Register the plugin that takes it, .* Route options that are taken here: all, apidoc, body, headers, issues, json, /,
     ],
     ['turned off', { jsno: false }, /"jsno"\. Did you mean "json"\?/],
     ['of null', { guard: null }, /"guard"/],
