@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CustomHandler, GenericPubSub } from 'framework'
-import type { Pool } from 'pg'
+import type { Pool, QueryResult } from 'pg'
 
 export const messageTable = `create table if not exists messages (
   id uuid primary key, topic text not null, payload json not null, carrier json,
@@ -21,13 +21,19 @@ export interface PublishOptions {
 /** The number of seconds for which a message belongs to the worker that took it. Longer than any handler may run. */
 const lease = 60
 
+/** What takes the messages for one handler; `taking` are its requests that may still return one. */
+interface Worker {
+  readonly stopped: AbortController
+  readonly taking: Set<Promise<unknown>>
+}
+
 /** Keeps messages in a table. A worker takes a message for a limited time, and deletes it once its handler has finished. */
 export class PostgresMessages implements GenericPubSub<PublishOptions> {
   /** The key of its settings in the configuration of the queues. */
   readonly name = 'table'
   readonly supports = ['attempts', 'backoff', 'delay'] as const
   readonly #pool: Pool
-  readonly #workers = new Map<CustomHandler, AbortController>()
+  readonly #workers = new Map<CustomHandler, Worker>()
 
   constructor(pool: Pool) {
     this.#pool = pool
@@ -45,15 +51,17 @@ export class PostgresMessages implements GenericPubSub<PublishOptions> {
   }
 
   async subscribe(topic: string, handler: CustomHandler, { concurrency = 1 } = {}) {
-    const worker = new AbortController()
+    const worker: Worker = { stopped: new AbortController(), taking: new Set() }
     this.#workers.set(handler, worker)
-    for (let i = 0; i < concurrency; i++) void this.#work(topic, handler, worker.signal)
+    for (let i = 0; i < concurrency; i++) void this.#work(topic, handler, worker)
   }
 
   /** Resolves once no further message will be started; the framework itself waits for those that are being handled. */
   async unsubscribe(_topic: string, handler: CustomHandler) {
-    this.#workers.get(handler)?.abort()
+    const worker = this.#workers.get(handler)
     this.#workers.delete(handler)
+    worker?.stopped.abort()
+    await Promise.allSettled(worker?.taking ?? [])
   }
 
   async counts(topic: string) {
@@ -72,24 +80,29 @@ export class PostgresMessages implements GenericPubSub<PublishOptions> {
     await this.#pool.query('select 1')
   }
 
-  async #work(topic: string, handler: CustomHandler, signal: AbortSignal) {
+  async #work(topic: string, handler: CustomHandler, worker: Worker) {
+    const { signal } = worker.stopped
     while (!signal.aborted) {
       // An unavailable database does not end the worker: the loop tries again.
-      const isBusy = await this.#next(topic, handler).catch(() => false)
+      const isBusy = await this.#next(topic, handler, worker).catch(() => false)
       if (!isBusy) await pause(100, undefined, { signal }).catch(() => {})
     }
   }
 
   /** Handles one message, if there is one, and returns whether there was. */
-  async #next(topic: string, handler: CustomHandler) {
+  async #next(topic: string, handler: CustomHandler, { taking }: Worker) {
     // `skip locked`: two workers that ask at the same time get different messages. A dead worker's message is due again after the lease.
-    const { rows } = await this.#pool.query(
+    const taken: Promise<QueryResult> = this.#pool.query(
       `update messages set state = 'active', attempt = attempt + 1, due = now() + $2 * interval '1 second'
        where id = (select id from messages where topic = $1 and state <> 'dead' and due <= now()
                    order by due limit 1 for update skip locked)
        returning id, payload, carrier, attempt, attempts, backoff`,
       [topic, lease],
     )
+    taking.add(taken)
+    const forget = () => taking.delete(taken)
+    taken.then(forget, forget)
+    const { rows } = await taken
     if (rows[0] === undefined) return false
     const { id, payload, carrier, attempt, attempts, backoff } = rows[0]
     try {
