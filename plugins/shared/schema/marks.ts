@@ -104,7 +104,7 @@ const ofItems: ReadonlySet<string> = new Set([
   ...['items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains'],
 ])
 
-/** Keywords whose schemas are for what is no part of a value: its names, and what its text means. */
+/** Keywords whose schemas are for what is not part of a value: its names, and what its text means. */
 const apart: ReadonlySet<string> = new Set(['propertyNames', 'contentSchema'])
 
 /** The schemas of the parts of a value, each with the step that leads to it. */
@@ -209,6 +209,9 @@ function checkMarks(node: Node, path: string, root: Node): void {
   }
 }
 
+/** Of the patterns of schemas, which each value is compared with. */
+const expressions = new Map<string, RegExp>()
+
 /** The schemas of one member. Those for any other member apply if none is for its name. */
 function schemasFor(nodes: readonly Node[], name: string): unknown[] {
   return nodes.flatMap(({ properties, patternProperties, additionalProperties, unevaluatedProperties }) => {
@@ -219,7 +222,7 @@ function schemasFor(nodes: readonly Node[], name: string): unknown[] {
       : Object.keys(named).flatMap((one) => (one.toLowerCase() === name ? [named[one]] : []))
     const patterns = Object.entries(isObject(patternProperties) ? patternProperties : {})
     const matching = patterns.flatMap(([pattern, one]) =>
-      safely(() => new RegExp(pattern, 'u').test(name), true) ? [one] : [],
+      safely(() => madeIn(expressions, pattern, () => new RegExp(pattern, 'u')).test(name), true) ? [one] : [],
     )
     const all = [...own, ...matching]
     return all.length > 0 ? all : [additionalProperties, unevaluatedProperties]
