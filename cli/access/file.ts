@@ -25,7 +25,7 @@ export const ofWays: FileKind = {
   names: ['access.txt', 'access.json'],
   head: 'Who can reach what: each way in with what must hold before it.',
   rows: 'ways in',
-  worse: ['wider', 'let more people in than'],
+  worse: ['wider', 'More people get in than'],
   holds: 'nothing that can be seen lets more people in',
 }
 export const ofData: FileKind = {
@@ -33,7 +33,7 @@ export const ofData: FileKind = {
   names: ['access-data.txt', 'access-data.json'],
   head: 'Where personal data and credentials flow: each member that a schema marks.',
   rows: 'marked members',
-  worse: ['exposed', 'expose more data than'],
+  worse: ['exposed', 'More data is exposed than'],
   holds: 'no member has lost its mark',
 }
 

@@ -107,8 +107,7 @@ function check(
     shown.map(({ way, from, to, at, isWider }) => [isWider ? word : 'changed', way, `${from} → ${to}`, at]),
     print,
   )
-  if (wider.length > 0)
-    note(`${wider.length} changes ${sentence} ${file} says. If that is intended, ${again} and have the file reviewed`)
+  if (wider.length > 0) note(`${sentence} ${file} says. If that is intended, ${again} and have the file reviewed`)
   else if (all.length > 0) note(`${kind.holds}, but ${file} is old: ${again}`)
   else note(`${rows} ${kind.rows}, as in ${file}`)
   return wider.length > 0 ? 1 : all.length > 0 ? isOld : 0

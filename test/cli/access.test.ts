@@ -176,7 +176,7 @@ describe('--check', () => {
     ])
     expect(wider).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('1 changes let more people in than access.txt says'),
+      stderr: expect.stringContaining('More people get in than access.txt says'),
     })
     expect(wider.stdout).toMatch(
       /^wider +GET \/orders +auth required \(token\) → auth optional \(token\) +src\/server\.ts:7:8\n$/,
