@@ -155,7 +155,7 @@ test.concurrent('on Node.js: a worker that ends is replaced, and a rolling resta
     const after = await workersOf(serving, 2)
     expect(after.filter(({ pid }) => before.some((one) => one.pid === pid))).toEqual([])
     expect(after.map(({ leads }) => leads).sort()).toEqual([false, true])
-    // A worker that begins to start when the others end does not keep the command; requests in progress are answered.
+    // A worker that begins to start when the others end does not keep the command; requests in progress get their responses.
     const last = serving.get('/last')
     await serving.says('the last request, for')
     const asked = Number(/the last request, for (\d+)/.exec(serving.output())![1])

@@ -20,7 +20,7 @@ export interface OutgoingFollower<Own extends object> {
   responded(own: Own, status: number, size: number | undefined): void
   /** Called when the response was received whole. */
   ended?(own: Own): void
-  /** Called for a request without a whole response: nothing has answered, or it was aborted. */
+  /** Called for a request without a whole response: the other side has not responded, or it was aborted. */
   failed(own: Own, error: unknown): void
 }
 

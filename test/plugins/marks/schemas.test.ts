@@ -25,7 +25,7 @@ describe('the marked members of a schema', () => {
     ['a member', object({ a: mail, b: text }), { a: 'sensitive' }],
     ['the value itself', mail, { '': 'sensitive' }],
     ['of two marks the secret', object({ a: { ...mail, secret: true } }), { a: 'secret' }],
-    ['false is no mark', object({ a: mail, b: { ...text, sensitive: false } }), { a: 'sensitive' }],
+    ['false is not a mark', object({ a: mail, b: { ...text, sensitive: false } }), { a: 'sensitive' }],
     ['an object with all that is in it', object({ a: object({ b: text }, { sensitive: true }) }), { a: 'sensitive' }],
     [
       'a secret in it',

@@ -133,7 +133,7 @@ test.each(Object.keys(libraries))('what a schema of %s marks appears in no sink'
     } as never)
   const page = { accept: 'text/html' }
   const address = `/known/${encodeURIComponent(canary)}?mail=${encodeURIComponent(canary)}`
-  const answers = [
+  const responses = [
     await send('/people', person),
     await send('/people', person, page),
     await send('/people', { ...person, mail: [canary], pin: { canary } }),
@@ -141,14 +141,14 @@ test.each(Object.keys(libraries))('what a schema of %s marks appears in no sink'
     await send('/people', { ...person, age: canary }, page),
     await send('/known/abc', { ...person, age: 'x' }, page),
   ]
-  expect(answers.map((one) => one.statusCode())).toEqual([500, 500, 422, 422, 422, 422])
+  expect(responses.map((one) => one.statusCode())).toEqual([500, 500, 422, 422, 422, 422])
   expect(seen).toEqual([canary, canary])
   await send(address, person)
   await send('/sent', person)
   const operator = server.services.get('queues').of(queue.name)
   await until(async () => (await operator.counts()).failed === 2, 'both have failed')
 
-  for (const [at, answer] of answers.entries()) expectNoCanary(`answer ${at}`, answer.text())
+  for (const [at, response] of responses.entries()) expectNoCanary(`response ${at}`, response.text())
   expect(lines.length).toBeGreaterThan(8)
   expectNoCanary('log', lines.join(''))
   const told = JSON.stringify(
