@@ -2,11 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import manifest from '../../../package.json' with { type: 'json' }
 import { runtimeBinary } from '../../../test/runtimes/run.mjs'
 import { type Program, startProgram } from '../../../test/support/docs/program.ts'
+import { hasPostgres, startPostgres } from '../../../test/support/postgres.ts'
 import { receiptQueue } from './plugins/receipts.ts'
 import { makeServer } from './server.ts'
 
@@ -14,12 +16,30 @@ const ada = { authorization: 'Bearer ada' }
 const grace = { authorization: 'Bearer grace' }
 const kindred = { title: 'Kindred', author: 'Octavia E. Butler' }
 
-describe('in process', () => {
+let postgres: Awaited<ReturnType<typeof startPostgres>> | undefined
+beforeAll(async () => {
+  if (hasPostgres) postgres = await startPostgres()
+})
+afterAll(() => postgres?.stop())
+
+describe.each(['SQLite', ...(hasPostgres ? ['Postgres'] : [])])('in process, on %s', (database) => {
   let server: ReturnType<typeof makeServer>
-  beforeEach(() => {
-    server = makeServer({ log: false })
+  beforeEach(async () => {
+    if (database === 'Postgres') {
+      const client = new pg.Client(postgres!.url)
+      await client.connect()
+      await client.query('drop schema public cascade; create schema public')
+      await client.end()
+    }
+    server = makeServer({ log: false, ...(database === 'Postgres' && { database: postgres!.url }) })
   })
   afterEach(() => server.close())
+
+  test('the books are in that database', async () => {
+    await server.ready()
+    const { system } = server.services.get('databases').client()
+    expect(system).toBe(database === 'Postgres' ? 'postgresql' : 'sqlite')
+  })
 
   test('the front page leads on', async () => {
     const home = await server.inject.get('/')
@@ -66,11 +86,9 @@ describe('in process', () => {
     const refused = await server.inject.post('/books', { body: kindred })
     refused.assertStatus(401).assertHeader('www-authenticate', 'Bearer realm="library"')
     const added = await server.inject.post('/books', { body: kindred, headers: ada })
-    added
-      .assertStatus(201)
-      .assertHeader('location', '/books/4')
-      .assertBodyDeepEqual({ id: '4', ...kindred })
-    const found = await server.inject.get('/books/4')
+    const { id } = added.assertStatus(201).assertBodySubset(kindred).body<{ id: string }>()
+    added.assertHeader('location', `/books/${id}`)
+    const found = await server.inject.get(`/books/${id}`)
     found.assertStatus(200).assertBodySubset(kindred)
   })
 
@@ -232,14 +250,15 @@ describe('in process', () => {
 
 test('the library outlives the server when it has a file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'framework-demo-'))
-  const file = join(folder, 'library.json')
+  const database = `sqlite:${join(folder, 'library.sqlite')}`
   try {
-    const first = makeServer({ log: false, file })
-    await first.inject.post('/books', { body: kindred, headers: ada })
+    const first = makeServer({ log: false, database })
+    const added = await first.inject.post('/books', { body: kindred, headers: ada })
     await first.close()
-    const second = makeServer({ log: false, file })
-    const res = await second.inject.get('/books/4')
+    const second = makeServer({ log: false, database })
+    const res = await second.inject.get(String(added.headers().location))
     res.assertStatus(200).assertBodySubset(kindred)
+    expect((await second.inject.get('/books')).body()).toHaveLength(4)
     await second.close()
   } finally {
     await rm(folder, { recursive: true, force: true })

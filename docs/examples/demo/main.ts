@@ -1,10 +1,8 @@
-import { env } from './env.ts'
 import { makeServer } from './server.ts'
 
 try {
   // The environment variables PORT and HOST are the defaults of `port` and `host`.
-  const file = env.get('DATA_FILE')
-  const server = makeServer(file === undefined ? {} : { file })
+  const server = makeServer()
   await server.listen(() => console.log(welcome(server)))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

@@ -3,9 +3,10 @@ import { LocalStorageProvider, MemoryStorageProvider, MustacheAdapter, memoryTra
 import { env } from './env.ts'
 import { answerError, answerInvalid } from './errors.ts'
 import { graphql } from './graphql/index.ts'
+import { tables } from './library/tables.ts'
 import { librariansOnly } from './middlewares/librarians-only.ts'
 import { freshness } from './plugins/freshness.ts'
-import { type LibraryOptions, library } from './plugins/library.ts'
+import { library } from './plugins/library.ts'
 import { receipts } from './plugins/receipts.ts'
 import { reminders } from './plugins/reminders.ts'
 import { returnsBox } from './plugins/returns-box.ts'
@@ -19,16 +20,17 @@ declare module 'framework' {
   }
 }
 
-export interface DemoOptions extends LibraryOptions {
+export interface DemoOptions {
   /** Turned off by the tests. */
   log?: boolean
+  /** The address of the database. Default: what the environment names, otherwise SQLite in memory. */
+  database?: string
 }
 
 /** Makes the whole application, not yet listening: `main.ts` makes it listen, tests use it as it is. */
-export function makeServer({ log = true, ...options }: DemoOptions = {}) {
+export function makeServer({ log = true, database = env.get('DATABASE_URL') ?? 'sqlite::memory:' }: DemoOptions = {}) {
   // What the environment names; everything else is in memory.
   const redis = env.get('REDIS_URL')
-  const postgres = env.get('DATABASE_URL')
   const folder = env.get('COVERS')
   const server = new Server({
     graphql,
@@ -58,6 +60,7 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
       urlencoded: true,
       upload: true,
       websocket: true,
+      database: { url: database, migrations: tables },
       cache: { defaultTtl: 60, ...(redis !== undefined && { provider: 'redis', redis }) },
       static: { root: new URL('public', import.meta.url), prefix: '/app' },
       compression: true,
@@ -76,7 +79,7 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
         crons: [],
         timezone: 'Europe/Rome',
         ui: { path: '/crons', middlewares: [librariansOnly] },
-        ...(postgres !== undefined && { lock: { postgres } }),
+        ...(database.startsWith('postgres') && { lock: { postgres: database } }),
       },
       queues: { run: true, ui: { path: '/queues', middlewares: [librariansOnly] } },
       mqtt: { connect: env.get('MQTT_HOST') === undefined ? { provider: 'memory' } : {}, subscribe: [] },
@@ -90,7 +93,7 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
         },
         defaultProvider: 'desk',
       },
-      library: library(options),
+      library: library(),
       freshness: freshness(),
       receipts: receipts(),
       returnsBox: returnsBox(),

@@ -16,26 +16,27 @@ export async function testLibrary(services: 'memory' | 'real'): Promise<void> {
   // HTTP: who may do what, and what is refused.
   ;(await server.inject.post('/books', { body: kindred })).assertStatus(401)
   ;(await server.inject.post('/books', { body: { title: ' ' }, headers: ada })).assertStatus(422)
-  ;(await server.inject.post('/books', { body: kindred, headers: ada })).assertStatus(201)
-  const query = 'query { book(id: "4") { title available } }'
-  const graph = await server.inject.post('/graphql', { body: { query } })
+  const added = await server.inject.post('/books', { body: kindred, headers: ada })
+  const { id: book } = added.assertStatus(201).body<{ id: string }>()
+  const query = 'query ($book: ID!) { book(id: $book) { title available } }'
+  const graph = await server.inject.post('/graphql', { body: { query, variables: { book } } })
   graph.assertBodyDeepEqual({ data: { book: { title: 'Kindred', available: true } } })
   ;(await server.inject.get('/app/')).assertStatus(200).assertHeaderExists('content-security-policy')
   ;(await server.inject.get('/health/ready')).assertStatus(200)
 
   // A loan: the cached page is dropped, a page that watches shows it, and a job emails a receipt.
-  for (const how of ['MISS', 'HIT']) (await server.inject.get('/books/4')).assertHeader('x-cache', how)
+  for (const how of ['MISS', 'HIT']) (await server.inject.get(`/books/${book}`)).assertHeader('x-cache', how)
   const socket = await server.inject.ws('/live')
   server.sockets.assertCount(1).assertSome({ route: '/live' })
-  const lent = await server.inject.post('/loans', { body: { book: '4' }, headers: grace })
+  const lent = await server.inject.post('/loans', { body: { book }, headers: grace })
   const { id: loan } = lent.assertStatus(201).body<{ id: string }>()
   await server.settled()
-  ;(await server.inject.get('/books/4')).assertHeader('x-cache', 'MISS').assertBodySubset({ available: false })
+  ;(await server.inject.get(`/books/${book}`)).assertHeader('x-cache', 'MISS').assertBodySubset({ available: false })
   server.jobs.assertCount(1).assertSome({ queue: 'receipts', payload: { title: 'Kindred' } })
   server.emails.assertCount(1).assertSome({ to: 'desk@example.org', subject: 'Lent: Kindred', html: /^<p>Kindred,/ })
   server.messages.assertSome({ via: 'mqtt', topic: 'library/news', payload: { kind: 'lent', title: 'Kindred' } })
   await socket.assertNext({ type: 'readers', data: 1 })
-  await socket.assertNext({ type: 'loan', data: { book: '4', isLent: true } })
+  await socket.assertNext({ type: 'loan', data: { book, isLent: true } })
   // An open one is pinged, every second of the month below.
   await socket.close()
 
@@ -52,13 +53,13 @@ export async function testLibrary(services: 'memory' | 'real'): Promise<void> {
   server.messages.assertSome({ topic: 'library/news', payload: { kind: 'returned' } })
 
   // The session, and the storage.
-  const added = await server.inject.put('/list/4')
-  ;(await server.inject.get('/list', { cookies: added.cookies() })).assertBodySubset([{ id: '4' }])
+  const listed = await server.inject.put(`/list/${book}`)
+  ;(await server.inject.get('/list', { cookies: listed.cookies() })).assertBodySubset([{ id: book }])
   const cover = new File([new Uint8Array([137, 80, 78, 71])], 'cover.png', { type: 'image/png' })
-  ;(await server.inject.put('/books/4/cover', { formData: { cover }, headers: ada })).assertStatus(204)
-  server.objects.assertCount(1).assertSome({ disk: 'covers', key: 'covers/4' })
-  ;(await server.inject.get('/books/4/cover')).assertStatus(200).assertHeader('content-type', 'image/png')
-  ;(await server.inject.delete('/books/4', { headers: ada })).assertStatus(204)
+  ;(await server.inject.put(`/books/${book}/cover`, { formData: { cover }, headers: ada })).assertStatus(204)
+  server.objects.assertCount(1).assertSome({ disk: 'covers', key: `covers/${book}` })
+  ;(await server.inject.get(`/books/${book}/cover`)).assertStatus(200).assertHeader('content-type', 'image/png')
+  ;(await server.inject.delete(`/books/${book}`, { headers: ada })).assertStatus(204)
   await server.settled()
   server.objects.assertNone()
 }

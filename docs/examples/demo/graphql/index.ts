@@ -11,13 +11,11 @@ export const graphql = {
     resolvers: {
       Query: {
         books: (_: unknown, { author }: { author?: string }, { library }: Context) => library.books(author),
-        book: (_: unknown, args: { id?: string }, { library }: Context) =>
-          library.books().find(({ id }) => id === args.id),
+        book: (_: unknown, { id }: { id: string }, { library }: Context) => library.find(id),
       },
       Book: {
-        available: ({ id }: Book, _: object, { library }: Context) => !library.isLent(id),
-        others: ({ id, author }: Book, _: object, { library }: Context) =>
-          library.books(author).filter((other) => other.id !== id),
+        others: async ({ id, author }: Book, _: object, { library }: Context) =>
+          (await library.books(author)).filter((other) => other.id !== id),
       },
     },
   },

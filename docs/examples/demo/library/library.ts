@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto'
+import { afterCommit, type DatabaseClient } from 'framework'
 import { refuse } from './refusal.ts'
 
 export interface Book {
   readonly id: string
   readonly title: string
   readonly author: string
+  /** Whether no one has borrowed it. */
+  readonly available: boolean
 }
 
 export interface Loan {
@@ -13,88 +17,108 @@ export interface Loan {
   readonly since: string
 }
 
+/** A book that should have come back. */
+export interface Overdue {
+  readonly title: string
+  readonly member: string
+}
+
 /** An event in the library, as the event stream sends it. */
 export interface LibraryEvent {
   readonly kind: 'added' | 'removed' | 'covered' | 'lent' | 'returned'
   readonly book: Book
 }
 
-/** The whole state of a library, as plain data. */
-export interface Shelf {
-  books: Book[]
-  loans: Loan[]
-  nextId: number
-}
-
-export const emptyShelf = (): Shelf => ({ books: [], loans: [], nextId: 1 })
+const books = `select books.id, title, author, loans.id is null as available
+  from books left join loans on loans.book = books.id`
 
 /** A library's books and who has them. It knows the rules, and nothing about HTTP. */
 export class Library {
-  #shelf: Shelf = emptyShelf()
+  #database: DatabaseClient | undefined
   readonly #listeners = new Set<(event: LibraryEvent) => void>()
 
-  /** A copy of everything: what a store writes. */
-  get shelf(): Shelf {
-    return structuredClone(this.#shelf)
-  }
-
-  /** Replaces the contents with stored data. */
-  open(shelf: Shelf): void {
-    this.#shelf = structuredClone(shelf)
+  /** Takes the database in which the library is. */
+  open(database: DatabaseClient): void {
+    this.#database = database
   }
 
   /** Returns all books, or those of one author. */
-  books(author?: string): Book[] {
-    return this.#shelf.books.filter((book) => author === undefined || book.author === author)
+  books(author?: string): Promise<Book[]> {
+    return author === undefined
+      ? this.#books('order by added, books.id')
+      : this.#books('where author = $1 order by added, books.id', [author])
   }
 
-  book(id: string): Book {
-    return this.#shelf.books.find((book) => book.id === id) ?? refuse('BookNotFoundError', `there is no book ${id}`)
+  async book(id: string): Promise<Book> {
+    return (await this.find(id)) ?? refuse('BookNotFoundError', `there is no book ${id}`)
   }
 
-  add(book: Omit<Book, 'id'>): Book {
-    const added = { id: this.#newId(), ...book }
-    this.#shelf.books.push(added)
-    this.#tell({ kind: 'added', book: added })
-    return added
+  async find(id: string): Promise<Book | undefined> {
+    return (await this.#books('where books.id = $1', [id]))[0]
   }
 
-  remove(id: string): void {
-    const book = this.book(id)
-    if (this.isLent(id)) refuse('BookLentError', `"${book.title}" is lent; it must come back first`)
-    this.#shelf.books.splice(this.#shelf.books.indexOf(book), 1)
-    this.#tell({ kind: 'removed', book })
+  async add({ title, author }: Pick<Book, 'title' | 'author'>, id: string = randomUUID()): Promise<Book> {
+    const added = new Date().toISOString()
+    await this.#query('insert into books (id, title, author, added) values ($1, $2, $3, $4)', [
+      id,
+      title,
+      author,
+      added,
+    ])
+    return this.#changed('added', { id, title, author, available: true })
   }
 
-  isLent(bookId: string): boolean {
-    return this.#shelf.loans.some((loan) => loan.book === bookId)
+  async remove(id: string): Promise<void> {
+    const book = await this.book(id)
+    // One statement, so that no one can borrow the book between a question and its removal.
+    const { count } = await this.#query(
+      'delete from books where id = $1 and not exists (select 1 from loans where book = $1)',
+      [id],
+    )
+    if (count === 0) refuse('BookLentError', `"${book.title}" is lent; it must come back first`)
+    this.#changed('removed', book)
   }
 
   /** Announces that a book has a new cover. */
-  covered(id: string): void {
-    this.#tell({ kind: 'covered', book: this.book(id) })
+  async covered(id: string): Promise<void> {
+    this.#changed('covered', await this.book(id))
   }
 
   /** The loans of one member. */
-  loansOf(member: string): Loan[] {
-    return this.#shelf.loans.filter((loan) => loan.member === member)
+  async loansOf(member: string): Promise<Loan[]> {
+    return (await this.#query<Loan>('select * from loans where member = $1 order by since', [member])).rows
   }
 
-  lend(bookId: string, member: string): Loan {
-    const book = this.book(bookId)
-    if (this.isLent(bookId)) refuse('BookLentError', `"${book.title}" is lent already`)
-    const loan = { id: this.#newId(), book: bookId, member, since: new Date().toISOString() }
-    this.#shelf.loans.push(loan)
-    this.#tell({ kind: 'lent', book })
-    return loan
+  /** The ids of the books that are lent. */
+  async lent(): Promise<string[]> {
+    return (await this.#query<{ book: string }>('select book from loans')).rows.map(({ book }) => book)
+  }
+
+  /** The books that someone has had since before that time. */
+  async overdue(since: Date): Promise<Overdue[]> {
+    const text = 'select title, member from loans join books on books.id = loans.book where since < $1 order by since'
+    return (await this.#query<Overdue>(text, [since.toISOString()])).rows
+  }
+
+  async lend(bookId: string, member: string): Promise<{ loan: Loan; book: Book }> {
+    const book = await this.book(bookId)
+    const loan = { id: randomUUID(), book: bookId, member, since: new Date().toISOString() }
+    // A book has one loan, which the table says: of two members at the same time, one gets it.
+    const { count } = await this.#query(
+      'insert into loans (id, book, member, since) values ($1, $2, $3, $4) on conflict (book) do nothing',
+      Object.values(loan),
+    )
+    if (count === 0) refuse('BookLentError', `"${book.title}" is lent already`)
+    this.#changed('lent', { ...book, available: false })
+    return { loan, book }
   }
 
   /** Takes a book back; a member cannot return what another has borrowed. */
-  takeBack(loanId: string, member: string): void {
-    const index = this.#shelf.loans.findIndex((loan) => loan.id === loanId && loan.member === member)
-    if (index === -1) refuse('LoanNotFoundError', `you have no loan ${loanId}`)
-    const [loan] = this.#shelf.loans.splice(index, 1)
-    this.#tell({ kind: 'returned', book: this.book(loan!.book) })
+  async takeBack(loanId: string, member: string): Promise<void> {
+    const text = 'delete from loans where id = $1 and member = $2 returning book'
+    const [loan] = (await this.#query<{ book: string }>(text, [loanId, member])).rows
+    if (loan === undefined) return refuse('LoanNotFoundError', `you have no loan ${loanId}`)
+    this.#changed('returned', await this.book(loan.book))
   }
 
   /** Calls the listener for every event until the returned function is called. */
@@ -103,11 +127,22 @@ export class Library {
     return () => this.#listeners.delete(listener)
   }
 
-  #newId(): string {
-    return String(this.#shelf.nextId++)
+  async #books(rest: string, values: readonly string[] = []): Promise<Book[]> {
+    const { rows } = await this.#query<Book>(`${books} ${rest}`, values)
+    // SQLite has no booleans, but 1 and 0.
+    return rows.map((book) => ({ ...book, available: Boolean(book.available) }))
   }
 
-  #tell(event: LibraryEvent): void {
-    for (const listener of this.#listeners) listener(event)
+  #query<Row extends object>(text: string, values: readonly unknown[] = []) {
+    if (this.#database === undefined) throw new Error('the library opens when the server boots')
+    return this.#database.query<Row>(text, values)
+  }
+
+  /** No one hears of a change that is rolled back. */
+  #changed(kind: LibraryEvent['kind'], book: Book): Book {
+    void afterCommit(() => {
+      for (const listener of this.#listeners) listener({ kind, book })
+    })
+    return book
   }
 }

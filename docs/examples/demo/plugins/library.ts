@@ -1,8 +1,6 @@
 import { definePlugin } from 'framework'
 import { currentContext } from 'framework/plugins/requestContext'
 import { Library } from '../library/library.ts'
-import { seed } from '../library/seed.ts'
-import { FileStore } from '../library/store.ts'
 
 declare module 'framework' {
   interface Services {
@@ -14,29 +12,22 @@ declare module 'framework' {
   }
 }
 
-export interface LibraryOptions {
-  /** The file in which the library is kept between two runs; without it, the library is only in memory. */
-  file?: string
-}
-
 /** Where the storage keeps the cover of a book. */
 export const keyOfCover = (id: string) => `covers/${id}`
 
-/** Gives every handler the library, loads it during boot and saves it when the server closes. */
+/** Gives every handler the library, whose tables it creates and fills during boot. */
 export const library = definePlugin({
   name: 'library',
-  dependencies: ['storage'],
-  provide: (_options: LibraryOptions = {}) => ({ library: new Library() }),
-  async setup(ctx, options: LibraryOptions = {}) {
+  dependencies: ['database', 'storage'],
+  provide: () => ({ library: new Library() }),
+  async setup(ctx) {
     const library = ctx.services.get('library')
     ctx.decorate('request', { library: { value: library } })
-    const { file } = options
-    if (file !== undefined) {
-      const store = new FileStore(file)
-      library.open(await store.load())
-      ctx.onClose(() => store.save(library.shelf))
-    }
-    seed(library)
+    // So that one variable is enough to try Postgres. In production, `framework migrate` runs before the new version starts.
+    const databases = ctx.services.get('databases')
+    await databases.migrate()
+    await databases.seed()
+    library.open(databases.client())
     const covers = ctx.services.get('storage')
     library.listen(({ kind, book }) => {
       if (kind !== 'removed') return

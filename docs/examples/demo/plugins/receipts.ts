@@ -6,19 +6,13 @@ interface Receipt {
 }
 
 /** In memory, unless `QUEUE_ENGINE` names an engine. */
-export const receiptQueue = queue<Receipt>('receipts')
+export const receiptQueue = queue<Receipt>('receipts', { attempts: 3, backoff: 1000 })
 
 /** Emails a receipt for every loan to the desk, after the response; an email that fails is tried three times. */
 export const receipts = definePlugin({
   name: 'receipts',
-  dependencies: ['library', 'mailer', 'queues'],
+  dependencies: ['mailer', 'queues'],
   async setup(ctx) {
-    const stop = ctx.services.get('library').listen(({ kind, book }) => {
-      if (kind !== 'lent') return
-      receiptQueue
-        .publish({ title: book.title, at: new Date().toISOString() }, { attempts: 3, backoff: 1000 })
-        .catch((error: unknown) => ctx.log.error({ err: error }, 'the receipt was not queued'))
-    })
     const mailer = ctx.services.get('mailer')
     const handle = await receiptQueue.subscribe(async (receipt) => {
       await mailer.send((mail) =>
@@ -26,9 +20,6 @@ export const receipts = definePlugin({
       )
       ctx.log.info(`receipt: "${receipt.title}", ${receipt.at}`)
     })
-    ctx.onClose(async () => {
-      stop()
-      await handle.unsubscribe()
-    })
+    ctx.onClose(() => handle.unsubscribe())
   },
 })

@@ -12,13 +12,9 @@ export const reminders = definePlugin({
     const reminding = cron('0 8 * * *', { name: 'reminders' })
     ctx.onListen(() =>
       reminding.start(async ({ scheduledAt }) => {
-        const late = library.shelf.loans.filter((loan) => scheduledAt.getTime() - Date.parse(loan.since) > 30 * dayMs)
-        for (const { book, member } of late)
+        for (const { title, member } of await library.overdue(new Date(scheduledAt.getTime() - 30 * dayMs)))
           await mailer.later((mail) =>
-            mail
-              .to('desk@example.org')
-              .subject(`Overdue: ${library.book(book).title}`)
-              .text(`Member ${member} has it.`),
+            mail.to('desk@example.org').subject(`Overdue: ${title}`).text(`Member ${member} has it.`),
           )
       }),
     )

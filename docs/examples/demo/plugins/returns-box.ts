@@ -23,7 +23,10 @@ export const returnsBox = definePlugin({
         .catch((error: unknown) => ctx.log.error({ err: error }, 'the news was not published'))
     })
     // An unknown loan is logged, like everything that a handler throws.
-    const box = mqtt.subscribe('library/returns-box', ({ loan, member }) => library.takeBack(loan, member), { qos: 1 })
+    const box = mqtt.subscribe('library/returns-box', ({ loan, member }) => library.takeBack(loan, member), {
+      qos: 1,
+      transaction: true,
+    })
     ctx.onClose(async () => {
       stop()
       await box.unsubscribe()

@@ -28,14 +28,14 @@ router.group('/books/:id/cover', (cover) => {
         message: 'send a PNG or JPEG as the file "cover"',
       })
     }
-    const { id } = req.library.book(req.params.id)
+    const { id } = await req.library.book(req.params.id)
     await coversOf(req).putObject(keyOfCover(id), file.bytes(), file.mimeType)
-    req.library.covered(id)
+    await req.library.covered(id)
     return res.noContent()
   })
 
   cover.get('/', { cache: { tags: ['book::id'] } }, async (req, res) => {
-    const { id } = req.library.book(req.params.id)
+    const { id } = await req.library.book(req.params.id)
     const covers = coversOf(req)
     const key = keyOfCover(id)
     if (!(await covers.exists(key))) refuse('CoverNotFoundError', `the book ${id} has no cover`)

@@ -15,7 +15,7 @@ async function* eventsOf(req: Pick<Request, 'library' | 'signal' | 'server'>): A
   })
   end.addEventListener('abort', () => wake())
   try {
-    yield { event: 'hello', data: { books: req.library.books().length } }
+    yield { event: 'hello', data: { books: (await req.library.books()).length } }
     while (!end.aborted) {
       for (const event of waiting.splice(0)) yield { event: event.kind, data: event.book }
       await new Promise<void>((resolve) => {

@@ -13,12 +13,12 @@ declare module 'framework' {
 router.group('/list', (list) => {
   list.get('/', { responses: { 200: BookCards } }, async (req, res) => {
     const ids = new Set(req.session.list)
-    const books = req.library.books().filter(({ id }) => ids.has(id))
+    const books = (await req.library.books()).filter(({ id }) => ids.has(id))
     res.ok(await Promise.all(books.map((book) => bookViews.useVariant('card', book))))
   })
 
-  list.put('/:id', (req, res) => {
-    const { id } = req.library.book(req.params.id)
+  list.put('/:id', async (req, res) => {
+    const { id } = await req.library.book(req.params.id)
     req.session.list = [...new Set([...(req.session.list ?? []), id])]
     res.noContent()
   })

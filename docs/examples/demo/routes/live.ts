@@ -31,10 +31,8 @@ router.ws(
   { outgoing },
   {
     data: (req): Reader => ({ library: req.library, stop: () => {} }),
-    open(socket) {
+    async open(socket) {
       const { library } = socket.data
-      for (const { id } of library.books())
-        if (library.isLent(id)) socket.send({ type: 'loan', data: { book: id, isLent: true } })
       const stop = library.listen(({ kind, book }) => {
         if (kind === 'lent' || kind === 'returned')
           socket.send({ type: 'loan', data: { book: book.id, isLent: kind === 'lent' } })
@@ -42,6 +40,7 @@ router.ws(
       socket.data = { library, stop }
       readers.add(socket)
       countReaders()
+      for (const book of await library.lent()) socket.send({ type: 'loan', data: { book, isLent: true } })
     },
     close(socket) {
       socket.data.stop()
