@@ -424,7 +424,7 @@ function waterfall(one) {
         )
       })
       const name =
-        (other.kind === 'request' ? '' : `${titles[other.kind].replace(/s$/, '')}: `) +
+        (other.kind === 'request' ? '' : `${titles[other.kind].replace(/(ie)?s$/, (_, ie) => (ie ? 'y' : ''))}: `) +
         other.title +
         (other.note && other.kind !== 'request' ? ` (${other.note})` : '')
       return [
