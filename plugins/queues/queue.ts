@@ -197,8 +197,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const { repeat: _, ...rest } = options as PublishOptions
     // A tick comes from a timer, and a key of one tenant is not that of another.
     const tenant = currentTenant()
-    const key = nameInTenant(when.key)
-    repeats.begin(this.#self, { ...when, key }, (tick) =>
+    repeats.begin(this.#self, { ...when, key: nameInTenant(when.key) }, (tick) =>
       inTenant(tenant, async () => {
         // It may have begun before the configuration of its server was known.
         const engine = engines.resolve<SubscribedQueue>(this.#self)
@@ -206,7 +205,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
         return this.#send(engines, engine, [JSON.parse(text)], [settings])
       }),
     )
-    return { id: key }
+    return { id: when.key }
   }
 
   #textOf(payload: Payload): string {

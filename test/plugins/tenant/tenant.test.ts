@@ -294,6 +294,17 @@ test('a batch has messages of one tenant', async () => {
   ])
 })
 
+test('a repetition ends by the id that its publication has returned, and only that of its tenant', async () => {
+  const queue = memoryQueue<number>('tenant-repeated')
+  await using server = serverWith({ queues: true })
+  await server.ready()
+  const begin = (id: string) =>
+    withTenant({ id }, () => queue.publish(1, { repeat: { key: 'nightly', every: 60_000 } }))
+  const [{ id }] = [await begin('a'), await begin('b')]
+  const stop = (tenant: string) => withTenant({ id: tenant }, () => queue.stopRepeat(id))
+  expect([await stop('a'), await stop('a'), await stop('b')]).toEqual([true, false, true])
+})
+
 test('a message of an unknown tenant, or with a forged one, is not handled', async () => {
   const queue = memoryQueue<number>('tenant-unknown')
   let runs = 0
