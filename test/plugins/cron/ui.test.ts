@@ -1,5 +1,5 @@
 import { BaseCron, cron, cronUi, type Middleware, RouteCollection, Server } from 'framework'
-import { cron as cronPlugin, helmet } from 'framework/plugins'
+import { cron as cronPlugin, csrf, helmet } from 'framework/plugins'
 import { type TestClock, testClock } from 'framework/testing'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -239,7 +239,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await start('* * * * *', 'hanging', () => new Promise(() => {}))
     const { server, clock } = await listen(
       { ui: { middlewares: [(_req: unknown, _res: unknown, next: () => unknown) => next()] } },
-      (given) => [helmet(), cronPlugin(given)],
+      (given) => [helmet(), csrf(), cronPlugin(given)],
     )
     await clock.advance(24 * 3_600_000)
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })

@@ -32,7 +32,7 @@ function serverWith(options: GraphqlOptions = {}): Server {
     drainWindow: 0,
     gracefulShutdown: false,
     logger: memoryLogger(),
-    plugins: { helmet: true },
+    plugins: { helmet: true, csrf: true },
     graphql: { schema, ...options },
   })
   servers.push(server)

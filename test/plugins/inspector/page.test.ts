@@ -49,6 +49,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       plugins: {
         inspector: true,
         helmet: true,
+        csrf: true,
         queues: { run: true },
         cache: true,
         metrics: true,

@@ -18,7 +18,7 @@ async function listen(plugins: object, register: (server: Server) => unknown = (
     drainWindow: 0,
     router: new RouteCollection(),
     gracefulShutdown: false,
-    plugins: { ...plugins, log: false } as {},
+    plugins: { csrf: true, ...plugins, log: false } as {},
   })
   server.post('/books/:id', { body: Book, apidoc: { summary: 'Put <b>it</b>' } }, (req, res) =>
     res.created({ id: req.params.id, ...req.body }),

@@ -27,7 +27,7 @@ interface Pages {
 async function prepare(): Promise<Pages> {
   const port = await freePort()
   const config = { bullmq: { connection: `redis://127.0.0.1:${port}`, publishTimeout: 300 } }
-  const { server } = await serve(true, { config, plugins: { helmet: true } })
+  const { server } = await serve(true, { config, plugins: { helmet: true, csrf: true } })
   stop.push(() => server.close())
   const payloads = Array.from({ length: 60 }, (_, i) => ({
     ...{ order: 1000 + i, customer: { name: nasty, email: 'ann@example.org' }, token: 'hidden' },
