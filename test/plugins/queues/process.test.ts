@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineQueueConfiguration, QueueService } from 'framework'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OwnServer } from '../../support/own-server.ts'
 import { type ServedEngine, servedEngines } from '../../support/queue-engines.ts'
 import { freshName, until } from '../../support/queues.ts'
@@ -14,31 +14,42 @@ interface Note {
   readonly pid: number
 }
 
-const root = join(import.meta.dirname, '../../..')
-type Ends = (() => unknown)[]
+/** A queue of an engine, with the notes of its workers. */
+class Noted {
+  readonly kind: string
+  readonly engine: ServedEngine
+  readonly name: string
+  readonly #file: string
 
-/** Runs a test, and ends its resources after it. */
-async function cleanly(use: (ends: Ends) => Promise<void>): Promise<void> {
-  const ends: Ends = []
-  try {
-    await use(ends)
-  } finally {
-    for (const end of ends.reverse()) await end()
+  constructor(engine: ServedEngine, what: string) {
+    this.kind = engine.kind
+    this.engine = engine
+    this.name = freshName(what)
+    this.#file = join(folder, this.name)
   }
-}
 
-function noteFile(ends: Ends): { file: string; notes(what: string): Note[] } {
-  const folder = mkdtempSync(join(tmpdir(), 'framework-queues-'))
-  ends.push(() => rmSync(folder, { recursive: true, force: true }))
-  const file = join(folder, 'notes')
-  const notes = (what: string) =>
-    (existsSync(file) ? readFileSync(file, 'utf8') : '')
+  get queue() {
+    return this.engine.queue(this.name)
+  }
+
+  /** What a worker has to know. */
+  with(more: object): object {
+    return { kind: this.kind, name: this.name, file: this.#file, concurrency: 1, ms: 10, ...more }
+  }
+
+  notes(what: string): Note[] {
+    return (existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : '')
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as [string, number, number])
       .map(([name, payload, pid]) => ({ what: name, payload, pid }))
       .filter((note) => note.what === what)
-  return { file, notes }
+  }
+
+  /** Waits for notes. */
+  until(holds: () => boolean, what: string, ms?: number): Promise<void> {
+    return until(holds, `${what}, ${this.kind}`, ms)
+  }
 }
 
 interface Worker {
@@ -48,9 +59,16 @@ interface Worker {
   output(): string
 }
 
-async function startWorker(settings: object, ends: Ends): Promise<Worker> {
+const root = join(import.meta.dirname, '../../..')
+const folder = mkdtempSync(join(tmpdir(), 'framework-queues-'))
+const servers = new Map<string, OwnServer>()
+const used = servedEngines.filter(({ isThere }) => isThere)
+const workers = new Set<Worker>()
+
+/** A worker of all engines, with so many queues. */
+async function startWorker(queues: readonly object[], more: object = {}): Promise<Worker> {
   const script = join(import.meta.dirname, '../fixtures/queues-worker.mjs')
-  const child = spawn(process.execPath, [script, JSON.stringify(settings)], {
+  const child = spawn(process.execPath, [script, JSON.stringify({ queues, config: config(), ...more })], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_OPTIONS: '' },
@@ -61,116 +79,134 @@ async function startWorker(settings: object, ends: Ends): Promise<Worker> {
       output += data
     })
   }
-  ends.push(() => child.kill('SIGKILL'))
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+  const worker = { child, exited, output: () => output }
+  workers.add(worker)
+  void exited.then(() => workers.delete(worker))
   await until(() => output.includes('ready\n') || child.exitCode !== null, 'the worker')
   if (child.exitCode !== null) throw new Error(`the worker ended with ${child.exitCode}: ${output}`)
-  return { child, exited, output: () => output }
+  return worker
 }
 
-const servers = new Map<string, OwnServer>()
-const used = servedEngines.filter(({ isThere }) => isThere)
-const configOf = (engine: ServedEngine) => engine.config(servers.get(engine.kind)!.url, engine.impatient)
+const config = () =>
+  Object.assign({}, ...used.map((engine) => engine.config(servers.get(engine.kind)!.url, engine.impatient)))
+
+/** A queue of each engine. */
+const queuesOf = (what: string, engines = used) => engines.map((engine) => new Noted(engine, what))
+const killed = queuesOf('killed')
+const shared = queuesOf('shared')
+const terminated = queuesOf('terminated')
+const blocked = queuesOf(
+  'blocked',
+  used.filter(({ kind }) => kind === 'bullmq'),
+)
+const away = queuesOf(
+  'away',
+  used.filter(({ kind }) => kind !== 'sqs'),
+)
+
+/** What holds of each engine, side by side: most of the time they wait for the end of a lock. */
+const each = (queues: readonly Noted[], holds: (one: Noted) => Promise<void>) => Promise.all(queues.map(holds))
 
 beforeAll(async () => {
   if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
   await Promise.all(used.map(async (engine) => servers.set(engine.kind, await engine.start())))
+  await each([...killed, ...shared, ...terminated], async ({ engine, name }) => {
+    await engine.create?.(servers.get(engine.kind)!.url, name)
+  })
   // Of the process, so there is one for all of them.
-  defineQueueConfiguration(Object.assign({}, ...used.map(configOf)))
+  defineQueueConfiguration(config())
 })
 afterAll(async () => {
   await QueueService.stop()
-  await Promise.all([...servers.values()].map((server) => server.stop()))
+  const ended = [...workers].map(({ exited }) => exited)
+  for (const { child } of workers) child.kill('SIGKILL')
+  await Promise.all([...ended, ...[...servers.values()].map((server) => server.stop())])
+  rmSync(folder, { recursive: true, force: true })
 })
 
-// The engines side by side: most of the time they wait for the end of a lock.
-describe.concurrent.each(used)('$kind', (engine) => {
-  async function begin(what: string, ends: Ends) {
-    const name = freshName(what)
-    await engine.create?.(servers.get(engine.kind)!.url, name)
-    const settings = { kind: engine.kind, name, config: configOf(engine), concurrency: 1, ...noteFile(ends) }
-    const worker = (more: object) => startWorker({ ...settings, ...more }, ends)
-    return { queue: engine.queue(name), worker, notes: settings.notes }
+// In this order: a process that a test does not end, the later ones use.
+
+const sharing = () => shared.map((one) => one.with({ ms: 5, concurrency: 3 }))
+/** What the processes have that are there until the last test. */
+const lasting = () => [...blocked.map((one) => one.with({ blocks: 2500 })), ...away.map((one) => one.with({ ms: 300 }))]
+
+test('a message whose worker was killed runs again, in another', async () => {
+  const first = await startWorker(killed.map((one) => one.with({ ms: 60_000 })))
+  await each(killed, async ({ queue, engine }) => queue.publish(1, engine.impatiently))
+  await each(killed, (one) => one.until(() => one.notes('begin').length === 1, 'the first run'))
+  first.child.kill('SIGKILL')
+  await first.exited
+  const second = await startWorker([...killed.map((one) => one.with({})), ...sharing(), ...lasting()], {
+    lingers: true,
+  })
+  await each(killed, async (one) => {
+    await one.until(() => one.notes('end').length === 1, 'the second run', 14_000)
+    expect(one.notes('begin').map(({ pid }) => pid)).toEqual([first.child.pid, second.child.pid])
+    expect(one.notes('end')).toEqual([{ what: 'end', payload: 1, pid: second.child.pid }])
+  })
+})
+
+test('two processes share the messages: each runs once', async () => {
+  await startWorker([...sharing(), ...terminated.map((one) => one.with({ ms: 500, concurrency: 4 }))])
+  const both = [...workers].map(({ child }) => child.pid)
+  expect(both).toHaveLength(2)
+  await each(shared, async (one) => {
+    await one.queue.publishMany([...Array(100).keys()])
+    await one.until(() => one.notes('end').length >= 100, 'all')
+    expect(new Set(one.notes('end').map(({ payload }) => payload)).size).toBe(100)
+    expect(one.notes('end'), one.kind).toHaveLength(100)
+    expect(new Set(one.notes('begin').map(({ pid }) => pid))).toEqual(new Set(both))
+  })
+})
+
+test('SIGTERM lets running handlers finish, begins no other, and loses nothing', async () => {
+  await each(terminated, async (one) => {
+    await one.queue.publishMany([...Array(20).keys()])
+    await one.until(() => one.notes('begin').length >= 4, 'running handlers')
+  })
+  const begun = terminated.map((one) => one.notes('begin').length)
+  const first = [...workers].at(-1)!
+  first.child.kill('SIGTERM')
+  // It would be 1 if the server had waited until its time limit.
+  expect(await first.exited).toBe(0)
+  for (const [i, one] of terminated.entries()) {
+    // One lot may have been under way from the engine.
+    expect(one.notes('begin').length).toBeLessThanOrEqual(begun[i]! + 4)
+    expect(one.notes('end').length).toBe(one.notes('begin').length)
   }
 
-  test.sequential('a message whose worker was killed runs again, in another', () =>
-    cleanly(async (ends) => {
-      const { queue, worker, notes } = await begin('killed', ends)
-      const first = await worker({ ms: 60_000 })
-      await queue.publish(1, engine.impatiently)
-      await until(() => notes('begin').length === 1, 'the first run')
-      first.child.kill('SIGKILL')
-      await first.exited
-      const second = await worker({ ms: 10 })
-      await until(() => notes('end').length === 1, 'the second run', 14_000)
-      expect(notes('begin').map(({ pid }) => pid)).toEqual([first.child.pid, second.child.pid])
-      expect(notes('end')).toEqual([{ what: 'end', payload: 1, pid: second.child.pid }])
-    }))
+  await startWorker([...terminated.map((one) => one.with({ concurrency: 4 })), ...lasting()], { lingers: true })
+  await each(terminated, async (one) => {
+    await one.until(() => new Set(one.notes('end').map(({ payload }) => payload)).size === 20, 'the rest')
+    expect(one.notes('end'), one.kind).toHaveLength(20)
+  })
+})
 
-  test.sequential('two processes share the messages: each runs once', () =>
-    cleanly(async (ends) => {
-      const { queue, worker, notes } = await begin('shared', ends)
-      const settings = { ms: 5, concurrency: 3 }
-      const workers = await Promise.all([worker(settings), worker(settings)])
-      await queue.publishMany([...Array(100).keys()])
-      await until(() => notes('end').length >= 100, 'all', 40_000)
-      expect(new Set(notes('end').map(({ payload }) => payload)).size).toBe(100)
-      expect(notes('end')).toHaveLength(100)
-      for (const { child } of workers) {
-        const own = notes('begin').filter(({ pid }) => pid === child.pid)
-        expect(own.length).toBeGreaterThan(0)
-      }
-    }))
+test('a handler that lets nothing else run loses its message to another process, is notified, and continues', async () => {
+  await each(blocked, async (one) => {
+    await one.queue.publish(1)
+    await one.until(() => one.notes('end').length === 2, 'both runs')
+    const [first, second] = one.notes('begin').map(({ pid }) => [...workers].find(({ child }) => child.pid === pid)!)
+    expect(first).not.toBe(second)
+    expect(one.notes('end').map(({ pid }) => pid)).toEqual([second!.child.pid, first!.child.pid])
+    await until(() => first!.output().includes('another worker received a job'), 'the warning')
+    second!.child.kill('SIGKILL')
+    await one.queue.publish(2)
+    await one.until(() => one.notes('end').some(({ payload }) => payload === 2), 'the next message')
+    expect(first!.child.exitCode).toBeNull()
+  })
+})
 
-  test.sequential('SIGTERM lets running handlers finish, begins no other, and loses nothing', () =>
-    cleanly(async (ends) => {
-      const { queue, worker, notes } = await begin('terminated', ends)
-      const first = await worker({ ms: 500, concurrency: 4 })
-      await queue.publishMany([...Array(20).keys()])
-      await until(() => notes('begin').length >= 4, 'running handlers')
-      const begun = notes('begin').length
-      first.child.kill('SIGTERM')
-      // It would be 1 if the server had waited until its time limit.
-      expect(await first.exited).toBe(0)
-      // One lot may have been under way from the engine.
-      expect(notes('begin').length).toBeLessThanOrEqual(begun + 4)
-      expect(notes('end').length).toBe(notes('begin').length)
-
-      await worker({ ms: 10, concurrency: 4 })
-      await until(() => new Set(notes('end').map(({ payload }) => payload)).size === 20, 'the rest', 40_000)
-      expect(notes('end')).toHaveLength(20)
-    }))
-
-  if (engine.kind === 'bullmq')
-    test.sequential('a handler that lets nothing else run loses its message to another process, is notified, and continues', () =>
-      cleanly(async (ends) => {
-        const { queue, worker, notes } = await begin('blocked', ends)
-        const settings = { ms: 10, blocks: 2500 }
-        const workers = await Promise.all([worker(settings), worker(settings)])
-        await queue.publish(1)
-        await until(() => notes('end').length === 2, 'both runs')
-        const [first, second] = notes('begin').map(({ pid }) => workers.find(({ child }) => child.pid === pid)!)
-        expect(first).not.toBe(second)
-        expect(notes('end').map(({ pid }) => pid)).toEqual([second!.child.pid, first!.child.pid])
-        await until(() => first!.output().includes('another worker received a job'), 'the warning')
-        second!.child.kill('SIGKILL')
-        await queue.publish(2)
-        await until(() => notes('end').some(({ payload }) => payload === 2), 'the next message')
-        expect(first!.child.exitCode).toBeNull()
-      }))
-
-  // The last one: the engine is gone.
-  if (engine.kind !== 'sqs')
-    test.sequential('an engine that is away keeps neither the server from closing nor the process from ending', () =>
-      cleanly(async (ends) => {
-        const { queue, worker, notes } = await begin('away', ends)
-        const one = await worker({ ms: 300, lingers: true })
-        await queue.publish(1, engine.impatiently)
-        await until(() => notes('begin').length === 1, 'the handler')
-        await servers.get(engine.kind)!.kill()
-        one.child.kill('SIGTERM')
-        // Whatever tried to reach the engine again would keep it from ending.
-        expect(await one.exited).toBe(0)
-        expect(notes('end')).toHaveLength(1)
-      }))
+test('engines that are away keep neither the server from closing nor the process from ending', async () => {
+  await each(away, async (one) => {
+    await one.queue.publish(1, one.engine.impatiently)
+    await one.until(() => one.notes('begin').length === 1, 'the handler')
+    await servers.get(one.kind)!.kill()
+  })
+  const left = [...workers]
+  for (const { child } of left) child.kill('SIGTERM')
+  // Whatever tried to reach an engine again would keep them from ending.
+  for (const { exited } of left) expect(await exited).toBe(0)
+  for (const one of away) expect(one.notes('end')).toHaveLength(1)
 })
