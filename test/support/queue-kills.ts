@@ -53,11 +53,18 @@ const others: readonly Strike[] = [
   ['publisher', false],
 ]
 
-/** Each kind of strike within ten of them, most often those that leave the server alone: its end excuses too much. */
-function* strikes(chance: Chance): Generator<Strike> {
+/** How many processes are struck how often. */
+export interface KillForm {
+  readonly rounds: number
+  readonly workers: number
+  readonly publishers: number
+}
+
+/** Each kind of strike within six of them, or within ten where there are as many: the end of the server excuses too much to be frequent. */
+function* strikes(chance: Chance, rounds: number): Generator<Strike> {
   for (;;) {
-    const ten: Strike[] = [['server', true], ['server', false], ...others, ...others]
-    while (ten.length > 0) yield ten.splice(chance.below(ten.length), 1)[0]!
+    const lot: Strike[] = [['server', true], ['server', false], ...others, ...(rounds < 10 ? [] : others)]
+    while (lot.length > 0) yield lot.splice(chance.below(lot.length), 1)[0]!
   }
 }
 
@@ -176,16 +183,17 @@ export async function killRounds(
   engine: KilledEngine,
   server: OwnServer,
   seed: number,
-  rounds: number,
+  { rounds, workers, publishers }: KillForm,
 ): Promise<KillReport> {
   const chance = new Chance(seed)
   const { kind, options, settings } = engine
   const config = engine.config(server.url, settings)
   const crowd = new Crowd({ kind, options, config, name: `kills-${process.pid}-${seed}` })
   try {
-    for (const role of ['worker', 'worker', 'worker', 'publisher', 'publisher'] as const) crowd.start(role)
+    for (let i = 0; i < workers; i++) crowd.start('worker')
+    for (let i = 0; i < publishers; i++) crowd.start('publisher')
     await until(() => crowd.notes().some(({ what }) => what === 'end'), 'the first message', 60_000)
-    const all = strikes(chance)
+    const all = strikes(chance, rounds)
     for (let round = 0; round < rounds; round++) {
       await pause(100 + chance.below(500))
       await crowd.strike(all.next().value!, chance, server)

@@ -3,7 +3,8 @@ import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 import { hasRedis, startRedis } from '../../support/redis.ts'
 import { contest } from './fencing/contest.ts'
 
-const rounds = 10
+// fencing/run.ts has as many as wanted.
+const [rounds, processes] = [10, 3]
 
 describe.concurrent('of processes that are killed and stopped, no two write as the holder of one lock', () => {
   test.for([
@@ -14,7 +15,7 @@ describe.concurrent('of processes that are killed and stopped, no two write as t
     const server = await start()
     try {
       const seed = Math.floor(Math.random() * 1e9)
-      const seen = await contest({ [store]: server.url }, seed, rounds)
+      const seen = await contest({ [store]: server.url }, seed, rounds, processes)
       expects(seen.violations, `the seed was ${seed}`).toEqual([])
       expects(seen.acquired).toBeGreaterThan(rounds)
     } finally {

@@ -13,7 +13,7 @@ for (const engine of killedEngines)
     test.sequential.each(
       [...Array(8).keys()].map((i) => seed + i),
     )('loses no accepted message, seed %i', async (own) => {
-      const report = await killRounds(engine, server(), own, 25)
+      const report = await killRounds(engine, server(), own, { rounds: 25, workers: 3, publishers: 2 })
       console.log(engine.kind, own, JSON.stringify(report))
       expect(report.handled).toBeGreaterThanOrEqual(report.accepted)
     })

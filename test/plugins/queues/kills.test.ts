@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { serverOf } from '../../support/queue-engines.ts'
 import { killedEngines, killRounds } from '../../support/queue-kills.ts'
 
-// kills.long.test.ts has more rounds; SEED repeats those that have failed.
+// kills.long.test.ts has more rounds and processes; SEED repeats those that have failed.
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const rounds = Number(process.env.ROUNDS ?? 10)
@@ -13,7 +13,7 @@ for (const engine of killedEngines)
     const { server } = serverOf(engine)
 
     test('loses no accepted message while publishers, workers and the server die and stop', async () => {
-      const { accepted, handled } = await killRounds(engine, server(), seed, rounds)
+      const { accepted, handled } = await killRounds(engine, server(), seed, { rounds, workers: 2, publishers: 1 })
       expect(accepted).toBeGreaterThan(rounds)
       expect(handled).toBeGreaterThanOrEqual(accepted)
     })

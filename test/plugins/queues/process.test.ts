@@ -106,7 +106,7 @@ const away = queuesOf(
 )
 
 /** What holds of each engine, side by side: most of the time they wait for the end of a lock. */
-const each = (queues: readonly Noted[], holds: (one: Noted) => Promise<void>) => Promise.all(queues.map(holds))
+const each = (queues: readonly Noted[], holds: (one: Noted) => Promise<unknown>) => Promise.all(queues.map(holds))
 
 beforeAll(async () => {
   if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')

@@ -104,9 +104,9 @@ const isDisturbed = ({ isDead, disturbedUntil }: Holder) => isDead || performanc
 
 /**
  * Lets several processes take one lock and write to a guarded resource, and kills (SIGKILL) or stops (SIGSTOP, then SIGCONT) one of them in
- * each round, at a random moment. After each round the lock must pass on.
+ * each round, at a random moment; two of five are killed. After each round the lock must pass on.
  */
-export async function contest(store: object, seed: number, rounds: number): Promise<Contest> {
+export async function contest(store: object, seed: number, rounds: number, processes = 4): Promise<Contest> {
   const chance = new Chance(seed)
   const counts = { acquired: 0, accepted: 0, refused: 0, lost: 0, unanswered: 0, killed: 0, stopped: 0 }
   const seen: Contest = { seed, rounds, ...counts, violations: [] }
@@ -125,14 +125,16 @@ export async function contest(store: object, seed: number, rounds: number): Prom
     })
     return holder
   }
-  const holders = Array.from({ length: 4 }, begin)
+  const holders = Array.from({ length: processes }, begin)
   try {
-    await progress(seen, 4)
+    await progress(seen, processes)
+    let kills: boolean[] = []
     for (let round = 0; round < rounds; round++) {
       await pause(chance.below(250))
       const at = chance.below(holders.length)
       const holder = holders[at]!
-      if (chance.is(0.4)) {
+      if (kills.length === 0) kills = [true, true, false, false, false]
+      if (kills.splice(chance.below(kills.length), 1)[0]) {
         seen.killed++
         holder.isDead = true
         holder.child.kill('SIGKILL')
