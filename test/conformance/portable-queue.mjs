@@ -16,7 +16,7 @@ export async function run(configs) {
     results[kind] = result
     const engine = {
       ...{ kind, isShared: kind !== 'memory', lacks: ['dead letter queue'] },
-      config: kind === 'own' ? { own: ownEngine() } : config,
+      config: () => (kind === 'own' ? { own: ownEngine() } : config),
     }
     return portableCases(engine).map((one) => async () => {
       result.count++

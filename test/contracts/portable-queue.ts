@@ -27,14 +27,13 @@ export interface PortableQueueOptions extends QueueContractOptions {
 
 /**
  * Tests what the functions of `queue(name)` promise on every engine: attempts, backoff, delays, ids, repetitions, versions, batches,
- * the operations of an operator. `make` is called for each test, and two servers with what it returns must have the same messages.
+ * the operations of an operator. Tests that run at the same time share a server. `make` is called for each, and two servers with what it returns must have the same messages.
  *
  * @example
  * testPortableQueue(() => new PostgresMessages(pool), { test, lacks: ['priority', 'id', 'repeat', 'pause', 'operations'] })
  */
 export function testPortableQueue(make: Make<EngineSource>, options: PortableQueueOptions): void {
   const { test, kind = 'own', lacks = lackedByAll, ...engine } = options
-  const own = { ...engine, kind, lacks }
-  for (const one of portableCases(own))
-    test(`the portable queue: ${one.name}`, async () => runCase({ ...own, config: await configOf(make, kind) }, one))
+  const own = { ...engine, kind, lacks, config: () => configOf(make, kind) }
+  for (const one of portableCases(own)) test(`the portable queue: ${one.name}`, () => runCase(own, one))
 }

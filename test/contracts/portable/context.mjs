@@ -30,25 +30,110 @@ let serial = 0
 /**
  * @typedef {object} EngineUnderTest
  * @property {string} kind
- * @property {any} config
+ * @property {() => any} config Its configuration, for servers that have the same messages.
  * @property {readonly string[]} [lacks] Options and features that the engine cannot have.
  * @property {number} [step] Milliseconds to which it rounds times. Default 1.
  * @property {boolean} [isShared] Whether two servers have the same messages. Default true.
  * @property {(name: string, attempts: number) => Promise<unknown>} [prepare] Makes a queue, where the engine does not.
  */
 
-/** Servers with one engine, and the queues of one case. */
-export class Context {
+/** The server that the cases of an engine have in common while they run at the same time: most of what a case costs is its start. */
+class First {
   /** @type {{ level: string, message: string, fields: any }[]} */
   log = []
-  /** @type {Server[]} */
-  #servers = []
+  #users = 0
+  /** @type {Promise<{ config: any, server: any }> | undefined} */
+  #begun
 
   /** @param {EngineUnderTest} engine */
   constructor(engine) {
     this.engine = engine
+  }
+
+  begin() {
+    this.#users++
+    this.#begun ??= this.#start()
+    return this.#begun
+  }
+
+  async #start() {
+    const config = await this.engine.config()
+    return { config, server: await this.start(config) }
+  }
+
+  /** A server that runs the subscribers. @param {any} config @returns {Promise<any>} */
+  async start(config) {
+    const server = new Server({
+      ...{ port: 0, host: '127.0.0.1', drainWindow: 0, closeTimeout: 4000, gracefulShutdown: false },
+      logger: this.#logger({}),
+      router: new RouteCollection(),
+      background: { queues: { config: { ...config, queues: { default: this.engine.kind } }, run: true } },
+    })
+    await server.listen()
+    return server
+  }
+
+  async end() {
+    const begun = this.#begun
+    if (--this.#users > 0) return
+    this.#begun = undefined
+    await begun?.then(
+      ({ server }) => server.close(),
+      () => {},
+    )
+  }
+
+  /** @param {any} fields @returns {any} */
+  #logger(fields) {
+    /** @param {string} level */
+    const write =
+      (level) =>
+      (/** @type {any[]} */ ...given) => {
+        const [more, message] = typeof given[0] === 'string' ? [{}, given[0]] : given
+        this.log.push({ level, message: String(message ?? ''), fields: { ...fields, ...more } })
+      }
+    const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal']
+    return {
+      ...Object.fromEntries(levels.map((level) => [level, write(level)])),
+      child: (/** @type {any} */ more) => this.#logger({ ...fields, ...more }),
+    }
+  }
+}
+
+/** @type {WeakMap<EngineUnderTest, First>} */
+const firsts = new WeakMap()
+
+/** @param {EngineUnderTest} engine */
+function firstOf(engine) {
+  const first = firsts.get(engine) ?? new First(engine)
+  firsts.set(engine, first)
+  return first
+}
+
+/** Servers with one engine, and the queues of one case. */
+export class Context {
+  /** The first server, which other cases may have as well. @type {any} */
+  a
+  /** @type {any} */
+  #config
+  #first
+  /** @type {any[]} */
+  #servers = []
+  /** @type {{ unsubscribe(): Promise<void> }[]} */
+  #handles = []
+
+  /** @param {EngineUnderTest} engine */
+  constructor(engine) {
+    this.engine = engine
+    this.#first = firstOf(engine)
     this.step = engine.step ?? 1
     this.isShared = engine.isShared ?? true
+  }
+
+  async begin() {
+    const { config, server } = await this.#first.begin()
+    this.a = server
+    this.#config = config
   }
 
   get kind() {
@@ -65,23 +150,11 @@ export class Context {
     return Math.max(ms, this.step)
   }
 
-  /** A server that runs the subscribers. */
+  /** A further server, with the same messages. */
   async server() {
-    const { config, kind } = this.engine
-    const server = new Server({
-      ...{ port: 0, host: '127.0.0.1', drainWindow: 0, closeTimeout: 4000, gracefulShutdown: false },
-      logger: this.#logger({}),
-      router: new RouteCollection(),
-      background: { queues: { config: { ...config, queues: { default: kind } }, run: true } },
-    })
-    this.#servers.push(/** @type {any} */ (server))
-    await server.listen()
+    const server = await this.#first.start(this.#config)
+    this.#servers.push(server)
     return server
-  }
-
-  /** The first server. */
-  get a() {
-    return /** @type {any} */ (this.#servers[0])
   }
 
   /** A name that no other case has. */
@@ -93,7 +166,21 @@ export class Context {
 
   /** A queue of the first server. @param {{ attempts?: number, name?: string } & Record<string, any>} [options] @returns {Promise<any>} */
   async queue({ most = 3, name, ...options } = {}) {
-    return queue(name ?? (await this.name('portable', most)), options).for(this.a)
+    return this.ofFirst(queue(name ?? (await this.name('portable', most)), options))
+  }
+
+  /** A queue of the first server, whose subscribers end with the case. @param {any} one @returns {any} */
+  ofFirst(one) {
+    const own = one.for(this.a)
+    for (const method of ['subscribe', 'subscribeBatch']) {
+      const subscribe = own[method].bind(own)
+      own[method] = async (/** @type {any[]} */ ...given) => {
+        const handle = await subscribe(...given)
+        this.#handles.push(handle)
+        return handle
+      }
+    }
+    return own
   }
 
   /** @param {any} one The queue. @param {any} [server] */
@@ -115,27 +202,14 @@ export class Context {
 
   /** Entries of the log about a queue. @param {string} name */
   about(name) {
-    return this.log.filter(({ message, fields }) => fields.queue === name || message.includes(name))
-  }
-
-  /** @param {any} fields @returns {any} */
-  #logger(fields) {
-    /** @param {string} level */
-    const write =
-      (level) =>
-      (/** @type {any[]} */ ...given) => {
-        const [more, message] = typeof given[0] === 'string' ? [{}, given[0]] : given
-        this.log.push({ level, message: String(message ?? ''), fields: { ...fields, ...more } })
-      }
-    const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal']
-    return {
-      ...Object.fromEntries(levels.map((level) => [level, write(level)])),
-      child: (/** @type {any} */ more) => this.#logger({ ...fields, ...more }),
-    }
+    return this.#first.log.filter(({ message, fields }) => fields.queue === name || message.includes(name))
   }
 
   async close() {
+    // Not awaited: some handlers never end.
+    for (const handle of this.#handles) handle.unsubscribe().catch(() => {})
     for (const server of this.#servers.splice(0)) await server.close()
+    await this.#first.end()
   }
 }
 

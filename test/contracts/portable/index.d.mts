@@ -4,7 +4,8 @@ import type { QueueFeature } from '../portable-queue.ts'
 /** An engine, as the cases need it. */
 export interface EngineUnderTest {
   readonly kind: string
-  readonly config: QueueConfig
+  /** Its configuration, for servers that have the same messages. */
+  config(): QueueConfig | Promise<QueueConfig>
   /** Options and features that it cannot have. */
   readonly lacks?: readonly QueueFeature[]
   /** Milliseconds to which it rounds times. Default 1. */
@@ -21,7 +22,7 @@ export interface PortableCase {
 
 /** The cases for an engine. */
 export function portableCases(engine: Omit<EngineUnderTest, 'config'>): PortableCase[]
-/** Runs one case with servers of its own. */
+/** Runs one case; those that run at the same time with the same engine share a server. */
 export function runCase(engine: EngineUnderTest, one: PortableCase): Promise<void>
 /** An engine of the application that can have every portable option. */
 export function ownEngine(): GenericPubSub

@@ -10,11 +10,11 @@ const all = [...attemptCases, ...idCases, ...workerCases, ...operationCases]
 /** @param {import('./context.mjs').EngineUnderTest} engine */
 export const portableCases = (engine) => casesFor(all, engine)
 
-/** Runs one case with servers of its own. @param {import('./context.mjs').EngineUnderTest} engine @param {import('./context.mjs').Case} one */
+/** Runs one case; those that run at the same time with the same engine share a server. @param {import('./context.mjs').EngineUnderTest} engine @param {import('./context.mjs').Case} one */
 export async function runCase(engine, one) {
   const t = new Context(engine)
   try {
-    await t.server()
+    await t.begin()
     await one.run(t)
   } finally {
     await t.close()

@@ -5,9 +5,9 @@ import { gate, pause, until } from './context.mjs'
 /** Versions of one queue, as in the old and the new processes of a deployment. @param {import('./context.mjs').Context} t */
 async function versions(t) {
   const name = await t.name('versions')
-  const old = queue(name).for(t.a)
+  const old = t.ofFirst(queue(name))
   const upgrade = (/** @type {any} */ { book }, /** @type {number} */ from) => ({ books: [book], from })
-  return { old, current: queue(name, { version: 2, upgrade }).for(t.a) }
+  return { old, current: t.ofFirst(queue(name, { version: 2, upgrade })) }
 }
 
 /** @type {readonly import('./context.mjs').Case[]} */
