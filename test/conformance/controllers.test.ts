@@ -40,7 +40,14 @@ function compile(compiler: (typeof compilers)[number]): void {
     return
   }
   const compilerOptions = {
-    ...{ target: 'es2022', module: 'nodenext', strict: true, verbatimModuleSyntax: true, rootDir: 'source' },
+    ...{
+      target: 'es2022',
+      module: 'nodenext',
+      strict: true,
+      skipLibCheck: true,
+      verbatimModuleSyntax: true,
+      rootDir: 'source',
+    },
     ...{ lib: ['es2023', 'dom', 'esnext.disposable'], typeRoots: [join(root, 'node_modules/@types')], types: ['node'] },
     ...{ experimentalDecorators, outDir },
   }

@@ -1,6 +1,11 @@
 import { testLibrary } from './whole.ts'
 
-const start = process.cpuUsage()
-await testLibrary(process.env.SERVICES === 'real' ? 'real' : 'memory')
-const { user, system } = process.cpuUsage(start)
-console.log(JSON.stringify({ ms: Math.round((user + system) / 1000) }))
+// `SERVICES`: what it runs with, one after the other. Prints the processor time of each in milliseconds.
+const times: Record<string, number> = {}
+for (const services of (process.env.SERVICES ?? 'memory').split(',')) {
+  const start = process.cpuUsage()
+  await testLibrary(services === 'real' ? 'real' : 'memory')
+  const { user, system } = process.cpuUsage(start)
+  times[services] = Math.round((user + system) / 1000)
+}
+console.log(JSON.stringify(times))
