@@ -88,7 +88,30 @@ export interface Numbers {
 }
 
 /** Between the oldest and the newest Node.js no other server is met. */
-const pressed = targets.filter(({ runtime }) => runtime !== 'node22' && runtime !== 'node24')
+export const pressed = targets.filter(({ runtime }) => runtime !== 'node22' && runtime !== 'node24')
+
+/** The options of an application that does not end by itself while a request has no response. */
+export const patient = { closeTimeout: 60_000 }
+
+/** Ends an application whose clients wait by a second signal. */
+export async function endTwice(app: RunningApp): Promise<void> {
+  const begun = async () => (await ask(app.port, '/events')).split('endless 0').length
+  const before = await begun()
+  const hanging = await open(app.port, 'GET /endless HTTP/1.1\r\nHost: x\r\n\r\n')
+  await expect.poll(begun, { timeout: 20_000 }).toBe(before + 1)
+  app.signal('SIGTERM')
+  // The first one has closed the port.
+  const isOpen = () =>
+    open(app.port).then(
+      (socket) => socket.destroy() !== undefined,
+      () => false,
+    )
+  await expect.poll(isOpen, { timeout: 20_000, interval: 20 }).toBe(false)
+  app.signal('SIGINT')
+  // Where both came in one turn, the lower number is reported first.
+  expect([128 + 2, 128 + 15]).toContain(await app.exited)
+  hanging.destroy()
+}
 
 /** What clients do that mean no good, or are no longer there. */
 export function describeAbuse({ slow: slowOnes, deaf: deafOnes, gone, left, silent }: Numbers): void {
@@ -104,7 +127,7 @@ export function describeAbuse({ slow: slowOnes, deaf: deafOnes, gone, left, sile
     let app: RunningApp
 
     beforeAll(async () => {
-      app = await startApp(target)
+      app = await startApp(target, patient)
       await ask(app.port, '/hello')
     })
     afterAll(() => app.stop())
@@ -209,6 +232,9 @@ export function describeAbuse({ slow: slowOnes, deaf: deafOnes, gone, left, sile
       expect(await grownBy(app.pid, before, 64)).toBeLessThan(64)
       expect(app.stderr()).toBe('')
     })
+
+    // The last one.
+    test('GS-02 a second signal ends the process at once', () => endTwice(app))
   })
 
   describe.each(limited)('silence towards $name', (target) => {

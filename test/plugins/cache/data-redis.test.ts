@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { RouteCollection, Server } from 'framework'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasRedis, startRedis } from '../../support/redis.ts'
@@ -45,11 +45,12 @@ describe.skipIf(!hasRedis)('data in Redis', () => {
       child.send(what)
       return results
     }
-    beforeEach(async () => {
+    // The last test ends one of them.
+    beforeAll(async () => {
       processes = Array.from({ length: 4 }, () => fork(script, [redis.url], { execArgv: [] }))
       await Promise.all(processes.map((child) => message(child, 'ready')))
     })
-    afterEach(() => {
+    afterAll(() => {
       for (const child of processes) child.kill('SIGKILL')
     })
     const all = async (what: Ask) => (await Promise.all(processes.map((child) => ask(child, what)))).flat()
