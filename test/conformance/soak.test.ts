@@ -5,7 +5,7 @@ import { type Reading, readFrom } from './soak/reading.ts'
 import { startApp, type Target, targets } from './targets.ts'
 
 const pace = { clients: 20 }
-const requests = 800
+const requests = 400
 /** Bytes that a request may leave on the heap: less than a request or a response takes. */
 const bytesPerRequest = 800
 /** Connections that end in a moment. */
@@ -23,7 +23,7 @@ async function soak(target: Target): Promise<Outcome> {
   const app = await startApp(target, {}, { file: 'soak/app.mjs' })
   try {
     // What is compiled, cached and pooled is so by then.
-    const failures = await load(app.port, requests * 2, pace)
+    const failures = await load(app.port, requests * 3, pace)
     const before = await readFrom(app.port, app.pid)
     failures.push(...(await load(app.port, requests, pace)))
     let after = await readFrom(app.port, app.pid)

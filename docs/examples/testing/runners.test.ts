@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { runtimeBinary } from '../../../test/runtimes/run.mjs'
+import { withTypeScript } from '../../../test/support/typescript-process.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const folder = 'docs/examples/testing/runners'
@@ -17,9 +18,9 @@ async function outputOf(program: string, args: readonly string[]): Promise<strin
   return stdout + stderr
 }
 
-// Each runs the files side by side, and the built package.
+// Each runs the files side by side; Bun and Deno with the built package.
 test('node --test', async () => {
-  const output = await outputOf(process.execPath, ['--import', 'tsx', '--test', ...filesOf('node')])
+  const output = await outputOf(process.execPath, [...withTypeScript, '--test', ...filesOf('node')])
   expect(output).toMatch(/\b(?:tests|pass) 14\b/)
   expect(output).toMatch(/\bfail 0\b/)
 })
