@@ -52,8 +52,12 @@ export async function startProgram(
 }
 
 /** Runs a program to its end. */
-export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, args, {
+export async function runProgram(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  runtime: string = process.execPath,
+) {
+  const child = spawn(runtime, args, {
     cwd: root,
     env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ...env },
   })
