@@ -103,12 +103,16 @@ export function makeProject(files: Readonly<Record<string, string>> = {}, packag
   return { folder, write, remove: () => rmSync(parent, { recursive: true, force: true }) }
 }
 
-/** Writes the sources of a project as JavaScript to another folder of it, which runs without a loader: that takes longer than most applications. */
-export async function writeJavaScript({ folder, write }: Project, to: string): Promise<void> {
+/**
+ * Writes the sources of a project as JavaScript to another folder of it, which runs without a loader: that takes longer than most applications.
+ *
+ * @param from the folder with the sources
+ */
+export async function writeJavaScript({ folder, write }: Project, to: string, from = 'src'): Promise<void> {
   const { transform } = await import('esbuild')
-  const files = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
+  const files = readdirSync(join(folder, from), { recursive: true, encoding: 'utf8' })
   for (const file of files.filter((name) => name.endsWith('.ts'))) {
-    const source = readFileSync(join(folder, 'src', file), 'utf8')
+    const source = readFileSync(join(folder, from, file), 'utf8')
     const { code } = await transform(source, { loader: 'ts', format: 'esm', target: 'es2022' })
     const text = code.replaceAll(/(from |import )"(\.\.?\/.*)\.ts"/g, '$1"$2.js"')
     write({ [`${to}/${file.replace(/ts$/, 'js')}`]: text })
