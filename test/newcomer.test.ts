@@ -14,7 +14,7 @@ test('npm run new -- --help shows the options and creates nothing', async () => 
 
 const [npm, ...others] = managers
 
-test('a newcomer gets from a clone to a server in production with npm', () => walk(npm!))
+test('a newcomer gets from a clone to a server in production with npm', () => walk(npm!, false))
 
-// newcomer.long.test.ts has the whole way with these.
+// newcomer.long.test.ts has the whole way with these, too.
 test.each(others)('a project for $name is made, passes its tests and answers in production', walkBriefly)

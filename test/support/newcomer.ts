@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   appendFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -127,8 +128,12 @@ export async function type(line: string, folder: string, env?: NodeJS.ProcessEnv
   return said()
 }
 
-/** From a clone to a server in production. */
-export async function walk(manager: Manager): Promise<void> {
+/**
+ * From a clone to a server in production.
+ *
+ * @param isWhole whether packages are also installed where the image is built, and not linked from the folder of the project
+ */
+export async function walk(manager: Manager, isWhole: boolean): Promise<void> {
   const { name, make, install, dev, run, framework } = manager
   const folder = join(scratch, name, 'my-app')
   const read = (file: string) => readFileSync(join(folder, file), 'utf8')
@@ -188,7 +193,7 @@ export async function walk(manager: Manager): Promise<void> {
   }
 
   // In production: as in the container file, step by step, since not every machine that tests can build images.
-  const { folder: there, command } = await buildImage(folder, join(scratch, name, 'image'))
+  const { folder: there, command } = await buildImage(folder, join(scratch, name, 'image'), isWhole)
   expect(command).toBe(manager.start)
   const variables = {
     NODE_ENV: 'production',
@@ -208,11 +213,17 @@ export async function walk(manager: Manager): Promise<void> {
   }
 }
 
-/** The short way: a project is made, installed, passes its tests and answers in production. */
+/**
+ * The short way: a project is made, installed, passes its tests and answers in production. It has the framework from the tarball of the
+ * project of {@link walk}, which npm needs three seconds to pack, or as `npm run new` writes it.
+ */
 export async function walkBriefly({ name, make, install, run, start: command }: Manager): Promise<void> {
   const folder = join(scratch, `${name}-briefly`, 'my-app')
   const [, options = ''] = make.split('../my-app')
-  await type(`${process.execPath} new.mjs ${folder}${options}`, root)
+  const vendor = join(scratch, 'npm/my-app/vendor')
+  const packed = name === 'deno' || !existsSync(vendor) ? undefined : readdirSync(vendor)[0]
+  const line = packed === undefined ? 'new.mjs' : `dist/cli/index.js init --framework ${join(vendor, packed)}`
+  await type(`${process.execPath} ${line} ${folder}${options}`, root)
   await type(install, folder)
   await type(run('test'), folder)
   const live = start(command, folder, { NODE_ENV: 'production', PORT: '0' })
@@ -223,8 +234,34 @@ export async function walkBriefly({ name, make, install, run, start: command }: 
   }
 }
 
+/**
+ * What `npm ci` does, without a second installation: the lock file is that of the manifest, the tarball that it names has been copied, and
+ * the packages are those of the project, under second names.
+ */
+async function installByLinks(from: string, folder: string): Promise<void> {
+  await type('npm ci --dry-run --offline', folder)
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { resolved?: string }>
+  }
+  const files = Object.values(packages).flatMap(({ resolved }) => /^file:(.*)/.exec(resolved ?? '')?.[1] ?? [])
+  expect(files.map((file) => [file, existsSync(join(folder, file))])).toEqual([[expect.any(String), true]])
+  link(join(from, 'node_modules'), join(folder, 'node_modules'))
+}
+
+/** The files of a folder under second names: to copy those of all packages takes ten times as long. */
+function link(from: string, to: string): void {
+  if (spawnSync('cp', ['-al', from, to]).status === 0) return
+  // On another file system, or without GNU's program.
+  rmSync(to, { recursive: true, force: true })
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true })
+}
+
 /** Executes the lines of a Dockerfile, in a folder for each of its stages. */
-async function buildImage(from: string, target: string): Promise<{ folder: string; command: string }> {
+async function buildImage(
+  from: string,
+  target: string,
+  isWhole: boolean,
+): Promise<{ folder: string; command: string }> {
   const ignored = readFileSync(join(from, '.dockerignore'), 'utf8').split('\n')
   const stages = new Map<string, string>()
   let folder = ''
@@ -238,15 +275,13 @@ async function buildImage(from: string, target: string): Promise<{ folder: strin
     } else if (word === 'RUN') {
       for (const one of rest.join(' ').split(' && ')) {
         says(one)
-        await type(one, folder)
+        if (one === 'npm ci' && !isWhole) await installByLinks(from, folder)
+        else await type(one, folder)
       }
     } else if (word === 'CMD') command = (JSON.parse(rest.join(' ')) as string[]).join(' ')
     else if (word === 'COPY' && rest[0]!.startsWith('--from=')) {
       const name = rest[1]!.replace('/app/', '')
-      cpSync(join(stages.get(rest[0]!.slice(7))!, name), join(folder, name), {
-        recursive: true,
-        verbatimSymlinks: true,
-      })
+      link(join(stages.get(rest[0]!.slice(7))!, name), join(folder, name))
     } else if (word === 'COPY') {
       const names = rest
         .slice(0, -1)
