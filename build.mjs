@@ -26,6 +26,7 @@ const compiled = spawnSync(
 process.stdout.write(compiled.stdout)
 // The hooks that load TypeScript run in a thread of their own, and serve, start and rehearse pass modules to another process that run before an
 // application: both by their files, so they are entry points.
+const hooks = 'cli/typescript/hooks'
 const entryPoints = [
   'index',
   'plugins/contract/index',
@@ -37,7 +38,7 @@ const entryPoints = [
   // `import 'framework/env'`, for what it does.
   'plugins/env/load',
   'cli/index',
-  'cli/typescript/hooks',
+  hooks,
   'cli/serve/preload',
   'cli/start/preload',
   'cli/rehearse/preload',
@@ -66,15 +67,18 @@ const isCheck = (/** @type {string} */ id) => /\/plugins\/.*\/doctor[./]/.test(i
 /** @param {string} id */
 const isBuiltIn = (id) => builtIn.includes(id) || builtIn.some((name) => id.includes(`/node_modules/${name}/`))
 
-const bundle = await rolldown({
-  input: Object.fromEntries(entryPoints.map((entryPoint) => [entryPoint, join(root, `${entryPoint}.ts`)])),
+/** @satisfies {import('rolldown').InputOptions} */
+const inputs = {
   external: (/** @type {string} */ id) => !id.startsWith('.') && !id.startsWith('/') && !isBuiltIn(id),
   platform: 'node',
   tsconfig: join(root, 'tsconfig.build.json'),
   // Such imports break a cycle; everyone who builds the package would read the warning, twice.
   checks: { ineffectiveDynamicImport: false },
   plugins: [{ name: 'scripts and styles of pages', transform: withFiles }],
-})
+}
+/** @param {readonly string[]} names */
+const inputOf = (names) => Object.fromEntries(names.map((name) => [name, join(root, `${name}.ts`)]))
+const bundle = await rolldown({ ...inputs, input: inputOf(entryPoints.filter((name) => name !== hooks)) })
 /** @satisfies {import('rolldown').OutputOptions} */
 const options = {
   dir: out,
@@ -107,14 +111,22 @@ const start = modulesOf(
 )
 // Modules for browsers: no module of a server may be among them.
 const contract = modulesOf(loadedBy('plugins/contract/index.js', apart))
+const plugins = [
+  {
+    name: 'modules of the runtime',
+    renderChunk: (/** @type {string} */ code, /** @type {{ name: string }} */ { name }) => ({
+      code: withoutFacades(code, servers.includes(name)),
+      map: null,
+    }),
+  },
+]
+// Their thread has nothing of what the application has loaded: with the files of the others, it would load a half of the framework again.
+const ofThread = await rolldown({ ...inputs, input: inputOf([hooks]) })
+const { output: alone } = await ofThread.write({ ...options, plugins })
+await ofThread.close()
 const { output } = await bundle.write({
   ...options,
-  plugins: [
-    {
-      name: 'modules of the runtime',
-      renderChunk: (code, { name }) => ({ code: withoutFacades(code, servers.includes(name)), map: null }),
-    },
-  ],
+  plugins,
   codeSplitting: {
     groups: [
       { name: 'contract', test: (id) => contract.has(id), priority: 5 },
@@ -135,7 +147,7 @@ if (values.keep) {
   for (const folder of ['kernel', 'plugins'])
     cpSync(join(root, folder), join(out, folder), { recursive: true, filter: isCode })
 } else {
-  const wanted = new Set(output.map(({ fileName }) => fileName))
+  const wanted = new Set([...output, ...alone].map(({ fileName }) => fileName))
   for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
     if (file.endsWith('.js') && !wanted.has(file.replaceAll('\\', '/'))) rmSync(join(out, file))
   }

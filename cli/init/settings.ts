@@ -110,11 +110,13 @@ export function vendor(folder: string, manager: PackageManager): void {
   const from = packageFolder()
   if (!existsSync(join(from, 'dist'))) throw new CommandFailure(`${from} has no dist: npm run build creates it`)
   if (manager === 'deno') {
-    const own = ['package.json', 'README.md', 'LICENSE', ...manifest.files]
+    const files = ['package.json', 'README.md', 'LICENSE', ...manifest.files]
+    const leftOut = files.flatMap((path) => (path.startsWith('!') ? join(from, path.slice(1)) : []))
     const to = join(folder, vendoredPath(manager))
-    for (const path of own.filter((one) => !one.startsWith('!'))) {
+    for (const path of files.filter((one) => !one.startsWith('!'))) {
       // Source maps are half of the size, and only the package's authors need the tests.
-      cpSync(join(from, path), join(to, path), { recursive: true, filter: (one) => !/\.(map|test\.ts)$/.test(one) })
+      const filter = (one: string) => !leftOut.includes(one) && !/\.(map|test\.ts)$/.test(one)
+      cpSync(join(from, path), join(to, path), { recursive: true, filter })
     }
     return
   }

@@ -224,6 +224,8 @@ export async function walkBriefly({ name, make, install, run, start: command }: 
   const packed = name === 'deno' || !existsSync(vendor) ? undefined : readdirSync(vendor)[0]
   const line = packed === undefined ? 'new.mjs' : `dist/cli/index.js init --framework ${join(vendor, packed)}`
   await type(`${process.execPath} ${line} ${folder}${options}`, root)
+  // Nothing that the package leaves out, such as the packages of its site.
+  expect(existsSync(join(folder, 'vendor/framework/docs/site'))).toBe(false)
   await type(install, folder)
   await type(run('test'), folder)
   const live = start(command, folder, { NODE_ENV: 'production', PORT: '0' })
