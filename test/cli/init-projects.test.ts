@@ -45,13 +45,14 @@ describe('projects for Node.js, with every combination of the optional parts', (
   })
 
   test('pass their tests', async () => {
-    // The servers of all, and each part once.
+    // The servers of those with up to one part, and all that has all parts: a pair adds nothing to run, and is compiled above.
     const files = [
-      ...combinations.map((flags) => `${nameOf(flags)}/src/server.test.ts`),
+      ...combinations.filter(({ length }) => length < 2).map((flags) => `${nameOf(flags)}/src/server.test.ts`),
       `${nameOf(['-m', '-c', '-g'])}/`,
     ]
     // Each with the settings that it has.
-    project.write({ 'vitest.config.ts': "export default { test: { projects: ['app*'] } }\n" })
+    const projects = files.map((file) => file.replace(/\/.*/, ''))
+    project.write({ 'vitest.config.ts': `export default ${JSON.stringify({ test: { projects } })}\n` })
     const vitest = join(root, 'node_modules/vitest/vitest.mjs')
     const env = { LOG_LEVEL: 'silent', NODE_ENV: undefined, VITEST: undefined, CI: '' }
     const { code, stdout, stderr } = await runIn(
@@ -60,6 +61,6 @@ describe('projects for Node.js, with every combination of the optional parts', (
       env,
     )
     const reported = code === 0 ? (JSON.parse(stdout) as Record<string, number>) : stdout + stderr
-    expect(reported).toMatchObject({ numPassedTests: 31, numFailedTests: 0, numTotalTests: 31, success: true })
+    expect(reported).toMatchObject({ numPassedTests: 22, numFailedTests: 0, numTotalTests: 22, success: true })
   })
 })
