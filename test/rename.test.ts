@@ -43,8 +43,8 @@ test('the package under another name is written so everywhere, and makes project
 
   // It runs the sources as they are: tsx takes three times as long.
   const node24 = runtimeBinary('node24')
-  const [program, ...options] = node24 === undefined ? [process.execPath, '--import', 'tsx'] : [node24]
-  const cli = [program!, ...options, join(copy, 'cli/index.ts')] as const
+  const file = join(copy, 'cli/index.ts')
+  const cli: [string, ...string[]] = node24 === undefined ? [process.execPath, '--import', 'tsx', file] : [node24, file]
   await run(scratch, ...cli, 'init', 'app', '--yes', '-m', '-c', '-g')
   const project = join(scratch, 'app')
   expect(await run(project, ...cli, 'generate-plugin', 'audit')).toContain('created  src/plugins/audit/plugin.ts')

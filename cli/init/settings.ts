@@ -111,13 +111,11 @@ export function vendor(folder: string, manager: PackageManager): void {
   if (!existsSync(join(from, 'dist'))) throw new CommandFailure(`${from} has no dist: npm run build creates it`)
   if (manager === 'deno') {
     const files = ['package.json', 'README.md', 'LICENSE', ...manifest.files]
-    const leftOut = files.flatMap((path) => (path.startsWith('!') ? join(from, path.slice(1)) : []))
-    const to = join(folder, vendoredPath(manager))
-    for (const path of files.filter((one) => !one.startsWith('!'))) {
-      // Source maps are half of the size, and only the package's authors need the tests.
-      const filter = (one: string) => !leftOut.includes(one) && !/\.(map|test\.ts)$/.test(one)
-      cpSync(join(from, path), join(to, path), { recursive: true, filter })
-    }
+    const isLeftOut = (path: string) => files.includes(`!${relative(from, path).replaceAll('\\', '/')}`)
+    // Source maps are half of the size, and only the package's authors need the tests.
+    const filter = (path: string) => !isLeftOut(path) && !/\.(map|test\.ts)$/.test(path)
+    for (const path of files.filter((one) => !one.startsWith('!')))
+      cpSync(join(from, path), join(folder, vendoredPath(manager), path), { recursive: true, filter })
     return
   }
   const to = join(folder, 'vendor')
