@@ -16,9 +16,12 @@ describe.skipIf(!hasPostgres)('an order and the death of its process', () => {
   let companies: Companies
   let postgres: OwnServer
   let web: ReturnType<typeof makeServer>
-  const children = new Set<ReturnType<typeof spawn>>()
-  /** The one that works on orders; what a case has left, the next one kills. */
-  let worker: ReturnType<typeof startWorker> | undefined
+  interface Worker {
+    kill(signal: NodeJS.Signals): boolean
+    readonly ended: Promise<[number | null, NodeJS.Signals | null]>
+    readonly drains: Promise<void>
+  }
+  let running: Worker | undefined
 
   beforeAll(async () => {
     postgres = await startPostgres()
@@ -31,25 +34,28 @@ describe.skipIf(!hasPostgres)('an order and the death of its process', () => {
     await web.ready()
   })
   afterAll(async () => {
-    for (const child of children) child.kill('SIGKILL')
+    running?.kill('SIGKILL')
     await web.close()
     companies.close()
     vi.unstubAllEnvs()
     await postgres.stop()
   })
 
-  /** Starts the example in a process of its own. */
-  function startWorker() {
+  /** Starts the example in a process of its own, unless the case before has left one. */
+  function startWorker(): Worker {
+    if (running !== undefined) return running
     const args = [...withTypeScript, join(import.meta.dirname, 'main.ts')]
     const env = { ...process.env, NODE_OPTIONS: '', LOG_LEVEL: 'info' }
     const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
-    children.add(child)
-    child.once('exit', () => children.delete(child))
+    child.once('exit', () => {
+      running = undefined
+    })
     const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
     const drains = new Promise<void>((resolve) => {
       createInterface({ input: child.stdout }).on('line', (line) => line.includes('no more workflows') && resolve())
     })
-    return { kill: (signal: NodeJS.Signals) => child.kill(signal), ended, drains }
+    running = { kill: (signal) => child.kill(signal), ended, drains }
+    return running
   }
 
   async function order() {
@@ -90,14 +96,14 @@ describe.skipIf(!hasPostgres)('an order and the death of its process', () => {
   ])('killed when $when: the next process does what is not recorded', async ({ step, isDone, asked }) => {
     const { id, run } = await order()
     const held = companies.hold(`${id} ${step}`)
-    const first = worker ?? startWorker()
+    const first = startWorker()
     const call = await held
     if (isDone) call.act()
     first.kill('SIGKILL')
     expect(await first.ended).toEqual([null, 'SIGKILL'])
     await endLeases()
 
-    worker = startWorker()
+    startWorker()
     await finished(run)
     expect(of(companies.asked, id)).toEqual(asked.map((name) => `${id} ${name}`))
     expect(of(companies.done, id)).toEqual(['reserve', 'charge', 'email'].map((name) => `${id} ${name}`))
@@ -106,7 +112,7 @@ describe.skipIf(!hasPostgres)('an order and the death of its process', () => {
   test('a process that receives SIGTERM finishes its step, and hands the rest over at once', async () => {
     const { id, run } = await order()
     const held = companies.hold(`${id} charge`)
-    const first = worker ?? startWorker()
+    const first = startWorker()
     const call = await held
     first.kill('SIGTERM')
     await first.drains
@@ -114,7 +120,7 @@ describe.skipIf(!hasPostgres)('an order and the death of its process', () => {
     expect(await first.ended).toEqual([0, null])
     expect(of(companies.asked, id)).toEqual([`${id} reserve`, `${id} charge`])
 
-    worker = startWorker()
+    startWorker()
     await finished(run)
     expect(of(companies.asked, id)).toEqual([`${id} reserve`, `${id} charge`, `${id} email`])
   })
