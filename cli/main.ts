@@ -140,5 +140,6 @@ export const load: Readonly<Record<OwnName, () => Promise<OwnCommandBody>>> = {
   'init-mailer': async () => (await import('./commands/init-plugin.ts')).initMailer,
   'init-database': async () => (await import('./commands/init-plugin.ts')).initDatabase,
   'init-storage': async () => (await import('./commands/init-plugin.ts')).initStorage,
+  'init-auth': async () => (await import('./commands/init-plugin.ts')).initAuth,
   'generate-sdk': async () => (await import('./commands/generate-sdk.ts')).generateSdk,
 }

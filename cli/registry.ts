@@ -44,6 +44,7 @@ const groups = {
     'init-mailer': 'Writes the mailer',
     'init-database': 'Writes the database, with a first migration',
     'init-storage': 'Writes the storage',
+    'init-auth': 'Writes accounts: sign-up, log-in, refresh, log-out, reset of a password',
   },
 } as const
 

@@ -1,11 +1,23 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { CommandFailure, oneOf } from '../failure.ts'
+import { programName } from '../package.ts'
+import { commandLineOf } from '../project/project.ts'
 import { ownCommand, text } from '../run/own-command.ts'
 import { databaseKinds, databases } from '../scaffold/databases.ts'
 import { awsVariables, optional, required, requiredSecret, type Variable } from '../scaffold/environment/variables.ts'
 import { ignoreFile } from '../scaffold/ignore.ts'
-import { inFolder } from '../scaffold/place.ts'
+import { importPath, inFolder, type Place, pathBetween } from '../scaffold/place.ts'
 import { queueKinds, queues } from '../scaffold/queue-kinds.ts'
-import { fromTemplates, generateFlags, scaffoldOneOf } from '../scaffold/scaffold.ts'
+import {
+  fromTemplates,
+  generateFlags,
+  type Scaffold,
+  scaffold,
+  scaffoldOneOf,
+  sourceFrom,
+} from '../scaffold/scaffold.ts'
 import { fromTemplate } from '../scaffold/template.ts'
 
 const withKind = (kinds: readonly string[], description: string) =>
@@ -60,25 +72,25 @@ const smtpUrl: Variable = {
   example: 'smtp://user:password@host:587',
 }
 
+function mailerIn(place: Place, kind: MailKind): Scaffold {
+  const { adapter, packages, template: [ending, variable] = [] } = engines[kind]
+  // Next to the module: a build includes the files among the sources.
+  const template = ending && inFolder(place, `templates/welcome.${ending}`)
+  const values = { adapter, template, variable, about, isCustom: kind === 'custom' }
+  const { files, next } = fromTemplates(place, 'mailer', 'mailer', values)
+  return {
+    files: template === undefined ? files : [...files, { path: template, text: fromTemplate('mailer.html', values) }],
+    next,
+    packages: ['nodemailer', ...packages],
+    variables: [smtpUrl, required('MAIL_FROM', 'shop@example.org')],
+  }
+}
+
 export const initMailer = ownCommand({
   details: `Writes src/mailer.ts: the options of the mailer and an email; its template; and a test that sends the email in memory. Without
 --type the command asks for it.`,
   flags: withKind(mailKinds, 'The template engine'),
-  run: (input) =>
-    scaffoldOneOf(input, mailKinds, '', (place, kind) => {
-      const { adapter, packages, template: [ending, variable] = [] } = engines[kind]
-      // Next to the module: a build includes the files among the sources.
-      const template = ending && inFolder(place, `templates/welcome.${ending}`)
-      const values = { adapter, template, variable, about, isCustom: kind === 'custom' }
-      const { files, next } = fromTemplates(place, 'mailer', 'mailer', values)
-      return {
-        files:
-          template === undefined ? files : [...files, { path: template, text: fromTemplate('mailer.html', values) }],
-        next,
-        packages: ['nodemailer', ...packages],
-        variables: [smtpUrl, required('MAIL_FROM', 'shop@example.org')],
-      }
-    }),
+  run: (input) => scaffoldOneOf(input, mailKinds, '', mailerIn),
 })
 
 const providers = {
@@ -147,3 +159,46 @@ test with a database of its own. Without --type the command asks for it.`,
       }
     }),
 })
+
+const accountKinds = ['database', 'memory'] as const
+
+export const initAuth = ownCommand({
+  details: `Writes src/auth/: routes to sign up, log in, refresh, log out and reset a password by email, where accounts are kept, and a test. It also
+writes the mailer if there is none. Accounts are in the database of src/database.ts, if there is one; otherwise in memory, which production
+refuses.`,
+  flags: withKind(accountKinds, 'Where accounts are kept (default: the database, if there is one)'),
+  run: (input) => scaffold(input, 'auth', (place) => authIn(place, input.flags.type)),
+})
+
+function authIn(place: Place, typed: string | undefined): Scaffold {
+  const beside: Place = { ...place, folder: posix.dirname(place.server) }
+  const [databaseFile, mailer] = [inFolder(beside, 'database.ts'), inFolder(beside, 'mailer.ts')]
+  const exists = (file: string) => existsSync(join(place.project.root, file))
+  const kind =
+    typed === undefined ? (exists(databaseFile) ? 'database' : 'memory') : oneOf('--type', typed, accountKinds)
+  if (kind === 'database' && !exists(databaseFile))
+    throw new CommandFailure(`${databaseFile} is missing: "${programName} init-database" writes it`)
+  const accounts = inFolder(place, 'accounts.ts')
+  const values = {
+    ...valuesOf(kind, accountKinds),
+    commandLine: commandLineOf(place.project.packageManager),
+    databaseFile,
+    accountsModule: pathBetween(databaseFile, accounts),
+    mailer: importPath(place, mailer),
+  }
+  const { files, next } = fromTemplates(place, 'auth', 'auth', values)
+  const mail = exists(mailer) ? undefined : mailerIn(beside, 'none')
+  return {
+    files: [...files, { path: accounts, text: sourceFrom('auth-accounts.ts', values) }, ...(mail?.files ?? [])],
+    next,
+    packages: ['jose', ...(mail?.packages ?? [])],
+    variables: [
+      {
+        ...requiredSecret('TOKEN_SECRET', '', randomBytes(48).toString('base64url')),
+        test: 'a secret of 32 characters that only tests know',
+      },
+      required('APP_URL', 'http://localhost:3000'),
+      ...(mail?.variables ?? []),
+    ],
+  }
+}

@@ -61,7 +61,8 @@ export const importPath = ({ server }: Pick<Place, 'server'>, file: string): str
 /** How a file of the project imports the module with the variables of the environment. */
 export const envModule = ({ env }: Pick<Place, 'env'>, file: string): string => pathBetween(file, env)
 
-function pathBetween(from: string, to: string): string {
+/** How a file of the project imports another one. */
+export function pathBetween(from: string, to: string): string {
   const path = posix.relative(posix.dirname(from), to)
   return path.startsWith('.') ? path : `./${path}`
 }

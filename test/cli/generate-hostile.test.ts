@@ -42,7 +42,7 @@ function write(file: string, text: string) {
 
 const named = ['controller', 'middleware', 'plugin', 'cron', 'queue', 'command'].map((kind) => `generate-${kind}`)
 const typed = ['init-queue', 'init-mailer', 'init-storage', 'init-database']
-const all = [...named, 'generate-mqtt', ...typed]
+const all = [...named, 'generate-mqtt', ...typed, 'init-auth']
 /** Of each command one way to call it that works. */
 const valid = all.map((command) => scaffolds.find(([name]) => name === command)!)
 

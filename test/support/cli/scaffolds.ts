@@ -74,6 +74,18 @@ export const scaffolds: readonly (readonly [command: string, argv: readonly stri
     ['-t', 'postgres', '--dir', 'src/postgres'],
     ['src/postgres/database.ts', 'src/postgres/database.test.ts'],
   ],
+  [
+    'init-auth',
+    [],
+    ['auth/auth.ts', 'auth/auth.test.ts', 'auth/accounts.ts', 'mailer.ts', 'mailer.test.ts'].map(
+      (file) => `src/${file}`,
+    ),
+  ],
+  [
+    'init-auth',
+    ['-t', 'memory', '--dir', 'src/accounts'],
+    ['auth.ts', 'auth.test.ts', 'accounts.ts'].map((file) => `src/accounts/${file}`),
+  ],
   ['init-storage', ['-t', 'local'], ['src/storage.ts', 'src/storage.test.ts', '.gitignore']],
   ...(['s3', 'azure'] as const).map(
     (kind) =>
