@@ -104,6 +104,10 @@ function messageOf(error: unknown, env: Streams['env']): string {
   return error.message || error.name
 }
 
+const generators = () => import('./commands/generate.ts')
+const inits = () => import('./commands/init-plugin.ts')
+const queues = () => import('./commands/queue.ts')
+
 /** Loads a command of the framework. The list of commands does not import this file: some commands need the list. */
 export const load: Readonly<Record<OwnName, () => Promise<OwnCommandBody>>> = {
   list: async () => (await import('./commands/list.ts')).list,
@@ -120,26 +124,26 @@ export const load: Readonly<Record<OwnName, () => Promise<OwnCommandBody>>> = {
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   'cron-start': async () => (await import('./commands/background.ts')).cronStart,
   'queue-start': async () => (await import('./commands/background.ts')).queueStart,
-  'queue list': async () => (await import('./commands/queue.ts')).queueList,
-  'queue show': async () => (await import('./commands/queue.ts')).queueShow,
-  'queue retry': async () => (await import('./commands/queue.ts')).queueRetry,
-  'queue remove': async () => (await import('./commands/queue.ts')).queueRemove,
-  'queue empty': async () => (await import('./commands/queue.ts')).queueEmpty,
-  'queue pause': async () => (await import('./commands/queue.ts')).queuePause,
-  'queue resume': async () => (await import('./commands/queue.ts')).queueResume,
+  'queue list': async () => (await queues()).queueList,
+  'queue show': async () => (await queues()).queueShow,
+  'queue retry': async () => (await queues()).queueRetry,
+  'queue remove': async () => (await queues()).queueRemove,
+  'queue empty': async () => (await queues()).queueEmpty,
+  'queue pause': async () => (await queues()).queuePause,
+  'queue resume': async () => (await queues()).queueResume,
   init: async () => (await import('./commands/init.ts')).init,
   'key-generate': async () => (await import('./commands/key-generate.ts')).keyGenerate,
-  'generate-controller': async () => (await import('./commands/generate.ts')).generateController,
-  'generate-middleware': async () => (await import('./commands/generate.ts')).generateMiddleware,
+  'generate-controller': async () => (await generators()).generateController,
+  'generate-middleware': async () => (await generators()).generateMiddleware,
   'generate-plugin': async () => (await import('./commands/generate-plugin.ts')).generatePlugin,
-  'generate-cron': async () => (await import('./commands/generate.ts')).generateCron,
-  'generate-queue': async () => (await import('./commands/generate.ts')).generateQueue,
-  'generate-mqtt': async () => (await import('./commands/generate.ts')).generateMqtt,
-  'generate-command': async () => (await import('./commands/generate.ts')).generateCommand,
-  'init-queue': async () => (await import('./commands/init-plugin.ts')).initQueue,
-  'init-mailer': async () => (await import('./commands/init-plugin.ts')).initMailer,
-  'init-database': async () => (await import('./commands/init-plugin.ts')).initDatabase,
-  'init-storage': async () => (await import('./commands/init-plugin.ts')).initStorage,
-  'init-auth': async () => (await import('./commands/init-plugin.ts')).initAuth,
+  'generate-cron': async () => (await generators()).generateCron,
+  'generate-queue': async () => (await generators()).generateQueue,
+  'generate-mqtt': async () => (await generators()).generateMqtt,
+  'generate-command': async () => (await generators()).generateCommand,
+  'init-queue': async () => (await inits()).initQueue,
+  'init-mailer': async () => (await inits()).initMailer,
+  'init-database': async () => (await inits()).initDatabase,
+  'init-storage': async () => (await inits()).initStorage,
+  'init-auth': async () => (await inits()).initAuth,
   'generate-sdk': async () => (await import('./commands/generate-sdk.ts')).generateSdk,
 }
