@@ -50,7 +50,6 @@ test('exempt are only those that cannot run here; they are compiled', () => {
     'docs/plugins/graphql.md needs the package dataloader',
     'docs/plugins/tenant.md it needs a Postgres',
     'docs/plugins/tenant.md the server is that of the application',
-    'docs/recipes/better-auth.md needs the package better-auth',
     'docs/recipes/mongodb.md needs the package mongodb',
     'docs/recipes/prisma.md needs the client that Prisma generates',
     'docs/recipes/tus.md needs the package @tus/server',

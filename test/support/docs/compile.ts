@@ -36,14 +36,7 @@ declare module 'framework' {
  * The part of packages that pages use and this project does not install: each brings many others, and Prisma generates its client.
  * docs-peers.long.test.ts compiles the same blocks with the packages themselves.
  */
-const packages = `declare module 'better-auth' {
-  import type { Pool } from 'pg'
-  export function betterAuth(options: { baseURL: string; database: Pool; emailAndPassword: { enabled: boolean } }): {
-    handler(request: Request): Promise<Response>
-    api: { getSession(given: { headers: Headers | [string, string][] | Record<string, string> }): Promise<{ user: { id: string; email: string; name: string } } | null> }
-  }
-}
-declare module '@prisma/adapter-pg' {
+const packages = `declare module '@prisma/adapter-pg' {
   import type { Pool } from 'pg'
   export class PrismaPg { constructor(pool: Pool) }
 }
