@@ -65,10 +65,10 @@ const servers = new Map<string, OwnServer>()
 const used = servedEngines.filter(({ isThere }) => isThere)
 const workers = new Set<Worker>()
 
-/** A worker of all engines, with so many queues. */
-async function startWorker(queues: readonly object[], more: object = {}): Promise<Worker> {
+/** A worker of these queues, of all engines or of some. */
+async function startWorker(queues: readonly object[], engines = used, more: object = {}): Promise<Worker> {
   const script = join(import.meta.dirname, '../fixtures/queues-worker.mjs')
-  const child = spawn(process.execPath, [script, JSON.stringify({ queues, config: config(), ...more })], {
+  const child = spawn(process.execPath, [script, JSON.stringify({ queues, config: configOf(engines), ...more })], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_OPTIONS: '' },
@@ -88,8 +88,8 @@ async function startWorker(queues: readonly object[], more: object = {}): Promis
   return worker
 }
 
-const config = () =>
-  Object.assign({}, ...used.map((engine) => engine.config(servers.get(engine.kind)!.url, engine.impatient)))
+const configOf = (engines: readonly ServedEngine[]) =>
+  Object.assign({}, ...engines.map((engine) => engine.config(servers.get(engine.kind)!.url, engine.impatient)))
 
 /** A queue of each engine. */
 const queuesOf = (what: string, engines = used) => engines.map((engine) => new Noted(engine, what))
@@ -115,7 +115,7 @@ beforeAll(async () => {
     await engine.create?.(servers.get(engine.kind)!.url, name)
   })
   // Of the process, so there is one for all of them.
-  defineQueueConfiguration(config())
+  defineQueueConfiguration(configOf(used))
 })
 afterAll(async () => {
   await QueueService.stop()
@@ -128,18 +128,22 @@ afterAll(async () => {
 // In this order: a process that a test does not end, the later ones use.
 
 const sharing = () => shared.map((one) => one.with({ ms: 5, concurrency: 3 }))
-/** What the processes have that are there until the last test. */
-const lasting = () => [...blocked.map((one) => one.with({ blocks: 2500 })), ...away.map((one) => one.with({ ms: 300 }))]
+const blocking = () => blocked.map((one) => one.with({ blocks: 2500 }))
 
 test('a message whose worker was killed runs again, in another', async () => {
   const first = await startWorker(killed.map((one) => one.with({ ms: 60_000 })))
-  await each(killed, async ({ queue, engine }) => queue.publish(1, engine.impatiently))
-  await each(killed, (one) => one.until(() => one.notes('begin').length === 1, 'the first run'))
+  // Last those whose messages come again although their worker lives.
+  for (const impatient of [false, true])
+    await each(
+      killed.filter(({ engine }) => (engine.impatiently !== undefined) === impatient),
+      async (one) => {
+        await one.queue.publish(1, one.engine.impatiently)
+        await one.until(() => one.notes('begin').length === 1, 'the first run')
+      },
+    )
   first.child.kill('SIGKILL')
   await first.exited
-  const second = await startWorker([...killed.map((one) => one.with({})), ...sharing(), ...lasting()], {
-    lingers: true,
-  })
+  const second = await startWorker([...killed.map((one) => one.with({})), ...sharing(), ...blocking()])
   await each(killed, async (one) => {
     await one.until(() => one.notes('end').length === 1, 'the second run', 14_000)
     expect(one.notes('begin').map(({ pid }) => pid)).toEqual([first.child.pid, second.child.pid])
@@ -176,7 +180,7 @@ test('SIGTERM lets running handlers finish, begins no other, and loses nothing',
     expect(one.notes('end').length).toBe(one.notes('begin').length)
   }
 
-  await startWorker([...terminated.map((one) => one.with({ concurrency: 4 })), ...lasting()], { lingers: true })
+  await startWorker([...terminated.map((one) => one.with({ concurrency: 4 })), ...blocking()])
   await each(terminated, async (one) => {
     await one.until(() => new Set(one.notes('end').map(({ payload }) => payload)).size === 20, 'the rest')
     expect(one.notes('end'), one.kind).toHaveLength(20)
@@ -198,15 +202,16 @@ test('a handler that lets nothing else run loses its message to another process,
   })
 })
 
-test('engines that are away keep neither the server from closing nor the process from ending', async () => {
+test('an engine that is away keeps neither the server from closing nor the process from ending', async () => {
   await each(away, async (one) => {
+    // With its engine alone, in place of those of the other tests.
+    const worker = await startWorker([one.with({ ms: 300 })], [one.engine], { lingers: true })
     await one.queue.publish(1, one.engine.impatiently)
     await one.until(() => one.notes('begin').length === 1, 'the handler')
     await servers.get(one.kind)!.kill()
+    worker.child.kill('SIGTERM')
+    // Whatever tried to reach the engine again would keep it from ending.
+    expect(await worker.exited, worker.output()).toBe(0)
+    expect(one.notes('end')).toHaveLength(1)
   })
-  const left = [...workers]
-  for (const { child } of left) child.kill('SIGTERM')
-  // Whatever tried to reach an engine again would keep them from ending.
-  for (const { exited } of left) expect(await exited).toBe(0)
-  for (const one of away) expect(one.notes('end')).toHaveLength(1)
 })
