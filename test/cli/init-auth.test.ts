@@ -6,8 +6,8 @@ import { makeProject, type Project, root, runIn } from '../support/cli.ts'
 import { runTsc } from '../support/typescript.ts'
 
 const apps = {
-  memory: { flags: [], tests: 11 },
-  sqlite: { flags: ['--database', 'sqlite'], tests: 10 },
+  memory: { flags: [], tests: 14 },
+  sqlite: { flags: ['--database', 'sqlite'], tests: 11 },
   // A mailer that is already there stays.
   mailer: { flags: [], tests: 0 },
 } as const
@@ -15,7 +15,7 @@ const apps = {
 /** With the real hashes of passwords, which take seconds on a busy machine. */
 const withHashes = `import { Server, RouteCollection } from 'framework'
 import { testServer } from 'framework/testing'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { mailOptions } from '../mailer.ts'
 import { addAuth } from './auth.ts'
 
@@ -33,6 +33,14 @@ test('an account logs in with its password', async () => {
   expect((await post('/auth/login', login)).statusCode()).toBe(200)
   await server.close()
 }, 60_000)
+
+test.each(['http://localhost:3000/', 'localhost:3000'])('links need an address: %s', async (address) => {
+  vi.resetModules()
+  vi.stubEnv('APP_URL', address)
+  const again = await import('./auth.ts')
+  expect(() => again.addAuth(new RouteCollection())).toThrow('APP_URL takes an address without a / at its end')
+  vi.unstubAllEnvs()
+})
 `
 
 // One for all: each is a folder of it, and finds the packages above.
