@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project, root, runIn } from '../support/cli.ts'
+import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { runTsc } from '../support/typescript.ts'
 
 const apps = {
   memory: { flags: [], tests: 14 },
   sqlite: { flags: ['--database', 'sqlite'], tests: 11 },
+  postgres: { flags: ['--database', 'postgres'], tests: 11 },
   // A mailer that is already there stays.
   mailer: { flags: [], tests: 0 },
 } as const
@@ -52,7 +54,7 @@ const read = (file: string) => readFileSync(join(project.folder, file), 'utf8')
 
 beforeAll(async () => {
   runner = startRunner()
-  project = makeProject({}, ['vitest', 'typescript', 'jose', 'nodemailer', 'node-sqlite3-wasm'])
+  project = makeProject({}, ['vitest', 'typescript', 'jose', 'nodemailer', 'node-sqlite3-wasm', 'pg'])
   for (const [app, { flags }] of Object.entries(apps)) {
     const { code, stderr } = await runner.run(project.folder, ['init', app, ...flags])
     expect([code, stderr]).toEqual([0, expect.stringContaining('Next:')])
@@ -102,15 +104,23 @@ test('all of it compiles, wired as the remaining steps say', () => {
   expect(runTsc(['-p', 'tsconfig.json'], project.folder).output).toBe('')
 })
 
-test.each(['memory', 'sqlite'] as const)('its tests pass with those of the project: %s', async (app) => {
+async function expectTestsPass(app: keyof typeof apps, env: NodeJS.ProcessEnv = {}): Promise<void> {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const { code, stdout, stderr } = await runIn(
     join(project.folder, app),
     [process.execPath, vitest, 'run', '--pool=threads', '--no-isolate', '--reporter=json'],
-    { LOG_LEVEL: 'silent', NODE_ENV: undefined, VITEST: undefined, CI: '' },
+    { LOG_LEVEL: 'silent', NODE_ENV: undefined, VITEST: undefined, CI: '', ...env },
   )
   const outcome = code === 0 ? (JSON.parse(stdout) as Record<string, number>) : stdout + stderr
   expect(outcome).toMatchObject({ numPassedTests: apps[app].tests, numTotalTests: apps[app].tests, success: true })
+}
+
+test.each(['memory', 'sqlite'] as const)('its tests pass with those of the project: %s', (app) => expectTestsPass(app))
+
+test.skipIf(!hasPostgres)('its tests pass with those of the project: postgres', async () => {
+  const postgres = await startPostgres()
+  await expectTestsPass('postgres', { DATABASE_URL: postgres.url })
+  await postgres.stop()
 })
 
 test('existing files stay, and what cannot be done is refused', async () => {
