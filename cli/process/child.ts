@@ -13,8 +13,8 @@ export interface Ended {
 
 /** Milliseconds that a channel may stay open after the end of its process. */
 const lastWords = 100
-/** Milliseconds in which a process that has failed may end by itself: on a busy machine it needs more than 200 to write why. */
-const last = 1000
+/** Milliseconds in which a process that has failed may end by itself: on a busy machine it needs more than 1000 to write why. */
+const last = 3000
 
 /** Starts a process of the application with a channel to it. Its output stays unchanged: its streams are those of this process. */
 export function spawnWithChannel(
