@@ -173,6 +173,8 @@ export default defineConfig({
               include: examples,
               exclude: [...everywhere, ...exceptions, ...onSources],
               isolate: false,
+              // Applications of examples take the port of the environment, and several files run at once.
+              env: { PORT: '0' },
               setupFiles: 'test/support/clean-process.ts',
             },
           },
@@ -188,7 +190,7 @@ export default defineConfig({
           {
             extends: true,
             plugins: [built],
-            test: { name: 'exceptions', include: exceptions, exclude: everywhere },
+            test: { name: 'exceptions', include: exceptions, exclude: everywhere, env: { PORT: '0' } },
           },
           { extends: true, test: { name: 'sources', include: onSources, exclude: everywhere } },
         ],
