@@ -1,4 +1,4 @@
-import { CronService, cron, Mailer, type MailMessage, MqttService, memoryQueue, mqtt } from 'framework'
+import { CronService, cron, Mailer, type MailMessage, MqttService, memoryQueue, mqtt, QueueService } from 'framework'
 import { clock } from 'framework/kernel'
 import type { QueueHandler, SubscribeOptions } from 'framework/plugins/queues'
 import { type TestClock, testClock } from 'framework/testing'
@@ -16,6 +16,8 @@ beforeEach(() => {
 const stop: (() => unknown)[] = []
 afterEach(async () => {
   for (const one of stop.splice(0).reverse()) await one()
+  // The next server of the process would take these queues over, with their dead letters.
+  await QueueService.stop()
   time.restore()
 })
 
