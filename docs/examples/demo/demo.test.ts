@@ -185,6 +185,31 @@ describe.each(['SQLite', ...(hasPostgres ? ['Postgres'] : [])])('in process, on 
     ;(await server.inject.post('/loans', { body: { book: '1' }, headers: grace })).assertStatus(201)
   })
 
+  test('of two members who borrow a book at the same time, one gets it', async () => {
+    for (let round = 0; round < 5; round++) {
+      const both = [ada, grace].map((headers) => server.inject.post('/loans', { body: { book: '1' }, headers }))
+      const responses = await Promise.all(both)
+      expect(responses.map((res) => res.statusCode()).sort()).toEqual([201, 409])
+      const at = responses.findIndex((res) => res.statusCode() === 201)
+      const { id } = responses[at]!.body<{ id: string }>()
+      ;(await server.inject.delete(`/loans/${id}`, { headers: [ada, grace][at]! })).assertStatus(204)
+    }
+  })
+
+  test('of a member who borrows a book and a librarian who removes it at the same time, one succeeds', async () => {
+    const outcomes = new Set<string>()
+    for (let round = 0; round < 5; round++) {
+      const added = await server.inject.post('/books', { body: kindred, headers: ada })
+      const { id: book } = added.body<{ id: string }>()
+      const responses = await Promise.all([
+        server.inject.post('/loans', { body: { book }, headers: grace }),
+        server.inject.delete(`/books/${book}`, { headers: ada }),
+      ])
+      outcomes.add(responses.map((res) => res.statusCode()).join())
+    }
+    expect(['201,409', '404,204']).toEqual(expect.arrayContaining([...outcomes]))
+  })
+
   test('loans are for members', async () => {
     for (const method of ['GET', 'POST'] as const) {
       const res = await server.inject.request(method, '/loans')

@@ -57,31 +57,25 @@ export class Library {
     return (await this.#books('where books.id = $1', [id]))[0]
   }
 
-  async add({ title, author }: Pick<Book, 'title' | 'author'>, id: string = randomUUID()): Promise<Book> {
+  async add({ title, author }: Pick<Book, 'title' | 'author'>): Promise<Book> {
+    const book = { id: randomUUID(), title, author, available: true }
     const added = new Date().toISOString()
-    await this.#query('insert into books (id, title, author, added) values ($1, $2, $3, $4)', [
-      id,
-      title,
-      author,
-      added,
-    ])
-    return this.#changed('added', { id, title, author, available: true })
+    const text = 'insert into books (id, title, author, added) values ($1, $2, $3, $4)'
+    await this.#query(text, [book.id, title, author, added])
+    await this.#changed('added', book)
+    return book
   }
 
   async remove(id: string): Promise<void> {
-    const book = await this.book(id)
-    // One statement, so that no one can borrow the book between a question and its removal.
-    const { count } = await this.#query(
-      'delete from books where id = $1 and not exists (select 1 from loans where book = $1)',
-      [id],
-    )
-    if (count === 0) refuse('BookLentError', `"${book.title}" is lent; it must come back first`)
-    this.#changed('removed', book)
+    const book = await this.#hold(id)
+    if (!book.available) refuse('BookLentError', `"${book.title}" is lent; it must come back first`)
+    await this.#query('delete from books where id = $1', [id])
+    await this.#changed('removed', book)
   }
 
   /** Announces that a book has a new cover. */
   async covered(id: string): Promise<void> {
-    this.#changed('covered', await this.book(id))
+    await this.#changed('covered', await this.book(id))
   }
 
   /** The loans of one member. */
@@ -101,15 +95,12 @@ export class Library {
   }
 
   async lend(bookId: string, member: string): Promise<{ loan: Loan; book: Book }> {
-    const book = await this.book(bookId)
+    const book = await this.#hold(bookId)
+    if (!book.available) refuse('BookLentError', `"${book.title}" is lent already`)
     const loan = { id: randomUUID(), book: bookId, member, since: new Date().toISOString() }
-    // A book has one loan, which the table says: of two members at the same time, one gets it.
-    const { count } = await this.#query(
-      'insert into loans (id, book, member, since) values ($1, $2, $3, $4) on conflict (book) do nothing',
-      Object.values(loan),
-    )
-    if (count === 0) refuse('BookLentError', `"${book.title}" is lent already`)
-    this.#changed('lent', { ...book, available: false })
+    const text = 'insert into loans (id, book, member, since) values ($1, $2, $3, $4)'
+    await this.#query(text, [loan.id, bookId, member, loan.since])
+    await this.#changed('lent', { ...book, available: false })
     return { loan, book }
   }
 
@@ -118,13 +109,22 @@ export class Library {
     const text = 'delete from loans where id = $1 and member = $2 returning book'
     const [loan] = (await this.#query<{ book: string }>(text, [loanId, member])).rows
     if (loan === undefined) return refuse('LoanNotFoundError', `you have no loan ${loanId}`)
-    this.#changed('returned', await this.book(loan.book))
+    await this.#changed('returned', await this.book(loan.book))
   }
 
   /** Calls the listener for every event until the returned function is called. */
   listen(listener: (event: LibraryEvent) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /**
+   * Returns a book that no one else borrows or removes before the transaction ends: a statement that changes nothing locks the row. SQLite, which
+   * has no `for update`, has one transaction at a time.
+   */
+  async #hold(id: string): Promise<Book> {
+    await this.#query('update books set title = title where id = $1', [id])
+    return this.book(id)
   }
 
   async #books(rest: string, values: readonly string[] = []): Promise<Book[]> {
@@ -139,10 +139,9 @@ export class Library {
   }
 
   /** No one hears of a change that is rolled back. */
-  #changed(kind: LibraryEvent['kind'], book: Book): Book {
-    void afterCommit(() => {
+  #changed(kind: LibraryEvent['kind'], book: Book): Promise<void> {
+    return afterCommit(() => {
       for (const listener of this.#listeners) listener({ kind, book })
     })
-    return book
   }
 }
