@@ -97,6 +97,11 @@ describe.each(['SQLite', ...(hasPostgres ? ['Postgres'] : [])])('in process, on 
     incomplete.assertStatus(422).assertBodySubset({ code: 'ValidationError' })
     expect(incomplete.body<{ message: string }>().message).toContain('body/title must match pattern')
     expect(incomplete.body<{ message: string }>().message).toContain("must have required property 'author'")
+    // Postgres has no text with a NUL.
+    const control = await server.inject.post('/books', { body: { title: 'a\u0000', author: 'b' }, headers: ada })
+    control.assertStatus(422)
+    ;(await server.inject.get('/books', { query: { author: '\u0000' } })).assertStatus(422)
+    ;(await server.inject.post('/loans', { body: { book: '\u0000' }, headers: ada })).assertStatus(422)
     const missing = await server.inject.post('/books', { headers: ada })
     missing.assertStatus(422).assertBodySubset({ message: 'body must have a body' })
     const negative = await server.inject.get('/books?limit=-1')

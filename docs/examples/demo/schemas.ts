@@ -1,7 +1,9 @@
 /** What clients send and get, as JSON Schema: one place for types, checks and answers. */
 
 const id = { type: 'string' } as const
-const text = { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' } as const
+/** Text of clients that the database keeps or compares. Postgres refuses a NUL, and no title has other control characters. */
+const line = { type: 'string', maxLength: 200, pattern: '^\\P{Cc}*$' } as const
+const text = { ...line, minLength: 1, allOf: [{ pattern: '\\S' }] } as const
 
 export const NewBook = {
   type: 'object',
@@ -26,7 +28,7 @@ export const BookCards = { type: 'array', items: BookCard } as const
 
 export const BookQuery = {
   type: 'object',
-  properties: { author: { type: 'string' }, limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
+  properties: { author: line, limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
   required: ['limit'],
 } as const
 
@@ -39,7 +41,7 @@ export const Authors = {
   },
 } as const
 
-export const NewLoan = { type: 'object', properties: { book: id }, required: ['book'] } as const
+export const NewLoan = { type: 'object', properties: { book: line }, required: ['book'] } as const
 
 /** Who has borrowed a book is no one else's business: the schema leaves the member out, so it is never sent. */
 export const Loan = {
