@@ -75,7 +75,7 @@ const apart = ['test/plugins/queues/**/*.test.ts']
 
 /**
  * Exceptions in these folders, which need a process of their own: they replace modules or timers, load routes into the router of the process, count
- * what it has, measure its memory, listen to its events, set what it has once, or declare classes, which every later service of the process takes.
+ * what it has, measure its memory or what an allocation costs in it, listen to its events, set what it has once, or declare classes, which every later service of the process takes.
  */
 const exceptions = [
   'docs/examples/{background,database,demo,observability}/*.test.ts',
@@ -105,6 +105,7 @@ const exceptions = [
   'test/plugins/testing/test-server.test.ts',
   'test/plugins/testing/twins.test.ts',
   'test/plugins/together.test.ts',
+  'test/plugins/validation/cost.test.ts',
   'test/plugins/work/handlers.test.ts',
 ]
 
