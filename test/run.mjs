@@ -8,7 +8,7 @@ import { inTurns, parseArguments, usage } from './support/run/selection.mjs'
 import { provideServices } from './support/run/services.mjs'
 import { provideSite } from './support/run/site.mjs'
 import { finalLine, Summary } from './support/run/summary.mjs'
-import { biome, runVitest } from './support/run/tools.mjs'
+import { biome, runOldest, runVitest } from './support/run/tools.mjs'
 
 /** Four times what a run takes on two cores, so that the final line is printed even when something hangs. */
 const deadline = Date.now() + 45 * 60_000
@@ -64,6 +64,8 @@ async function runStep(name, context) {
       return checkCleanInstall(context)
     case 'site':
       return provideSite(context)
+    case 'oldest':
+      return runOldest(context, selection)
     case 'tests':
       return runVitest(context, selection)
     default:

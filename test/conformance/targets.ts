@@ -177,7 +177,7 @@ export async function printedBy(
 
 /** The command that runs a module on a runtime. */
 export function commandOf(target: Target): string[] {
-  if (target.runtime === 'node') return [process.execPath]
+  if (target.runtime === 'node') return [process.env.FRAMEWORK_OLDEST_NODE ?? process.execPath]
   const binary = runtimeBinary(target.runtime)
   if (binary === undefined) throw new Error(`${target.runtime} is not installed: npm ci --prefix test/runtimes`)
   // Bun would follow the `paths` of tsconfig.json to the sources instead of the built package.

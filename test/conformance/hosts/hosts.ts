@@ -3,7 +3,6 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statS
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 
@@ -121,17 +120,27 @@ function start(file: string, log: string, [command = '', ...args]: readonly stri
   child.unref()
 }
 
+/** `readline` of newer versions of Node.js also ends a line at U+2028, which JSON has within strings. */
+async function* linesOf(socket: Socket): AsyncGenerator<string, undefined> {
+  let rest = ''
+  for await (const chunk of socket.setEncoding('utf8')) {
+    const lines = `${rest}${chunk}`.split('\n')
+    rest = lines.pop()!
+    yield* lines
+  }
+}
+
 async function find(file: string, log: string): Promise<Host | undefined> {
   if (!existsSync(file)) return undefined
   const { port, pid } = JSON.parse(readFileSync(file, 'utf8')) as { port: number; pid: number }
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
-  const lines = createInterface({ input: socket })[Symbol.asyncIterator]()
+  const lines = linesOf(socket)
   const greeting = await lines.next()
   // Another program may have the port of one that has ended.
   if (greeting.done !== true && greeting.value === String(pid)) {
     socket.unref()
-    return new Host(pid, socket, { [Symbol.asyncIterator]: () => lines }, log)
+    return new Host(pid, socket, lines, log)
   }
   socket.destroy()
   for (const old of [file, `${file}.lock`]) rmSync(old, { force: true })

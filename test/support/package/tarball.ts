@@ -30,9 +30,12 @@ export async function execOutput(command: string, args: readonly string[], cwd: 
   }
 }
 
+/** The Node.js that has started the tests, for which npm also chooses the versions of packages. */
+const node = process.env.FRAMEWORK_OLDEST_NODE ?? process.execPath
+
 export function npm(args: readonly string[], cwd: string): Promise<string> {
   const cli = process.env.npm_execpath
-  return cli?.endsWith('.js') ? execOutput(process.execPath, [cli, ...args], cwd) : execOutput('npm', args, cwd)
+  return cli?.endsWith('.js') ? execOutput(node, [cli, ...args], cwd) : execOutput('npm', args, cwd)
 }
 
 /** The runner builds before the tests; a test file that runs alone builds if necessary. */

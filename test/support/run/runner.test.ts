@@ -113,7 +113,7 @@ describe('the count of the tests', () => {
 describe('the choice of parts', () => {
   test('is everything unless something is named', () => {
     expect(parseArguments([])).toMatchObject({
-      steps: ['runtimes', 'services', 'build', 'site', 'types', 'lint', 'install', 'tests'],
+      steps: ['runtimes', 'services', 'build', 'site', 'types', 'lint', 'install', 'oldest', 'tests'],
       vitest: [],
     })
   })
@@ -132,7 +132,7 @@ describe('the choice of parts', () => {
   test('runs what the tests need first, and the other checks beside the tests', () => {
     expect(inTurns(parseArguments([]).steps)).toEqual([
       ['runtimes', 'services', 'build', 'site'],
-      ['types', 'lint', 'install', 'tests'],
+      ['types', 'lint', 'install', 'oldest', 'tests'],
     ])
     expect(inTurns(['lint'])).toEqual([[], ['lint']])
   })

@@ -16,7 +16,7 @@ import { globSync } from 'tinyglobby'
  */
 
 /** The steps, as the table at the end lists them. */
-const order = ['runtimes', 'services', 'build', 'site', 'types', 'lint', 'install', 'tests']
+const order = ['runtimes', 'services', 'build', 'site', 'types', 'lint', 'install', 'oldest', 'tests']
 
 /** What the tests need. */
 const preparation = ['runtimes', 'services', 'build', 'site']
@@ -41,7 +41,7 @@ const groups = new Map([
   ['examples', { steps: ['build', 'tests'], files: ['docs/', 'test/docs', 'test/examples'] }],
 ])
 
-const single = ['runtimes', 'services', 'build', 'lint', 'install']
+const single = ['runtimes', 'services', 'build', 'lint', 'install', 'oldest']
 const names = [...single, 'unit', ...groups.keys()]
 
 export const usage = `npm test                          everything except the long tests
@@ -49,7 +49,7 @@ npm test -- <plugin>…             what belongs to a plugin: npm test -- queues
 npm test -- <path>…               only the test files whose path contains one of these
 npm test -- --changed             what a change that is not committed touches, by imports, and the examples of its pages
 npm test -- --only <part>[,…]     ${names.join(', ')}
-npm run test:long [-- <path>…]    the long tests: soak, abuse, kills, newcomers
+npm run test:long [-- <path>…]    the long tests: soak, abuse, kills, newcomers, and everything on the oldest Node.js
 
 --seed <number>                   the order of the files, as an earlier run has printed it`
 
@@ -82,7 +82,12 @@ export function parseArguments(argv) {
   checkFilters(filters, long)
   const own = { help, seed, long }
   if (help) return { ...own, steps: [], vitest: [] }
-  if (long) return { ...own, steps: ['runtimes', 'services', 'build', 'tests'], vitest: filters }
+  if (long)
+    return {
+      ...own,
+      steps: ['runtimes', 'services', 'build', 'site', ...(filters.length > 0 ? [] : ['oldest']), 'tests'],
+      vitest: filters,
+    }
   // A test may use what is built, and a build takes no time if nothing has changed.
   if (filters.length > 0) return { ...own, steps: ['runtimes', 'services', 'build', 'tests'], vitest: filters }
   if (changed)
