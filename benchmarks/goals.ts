@@ -35,6 +35,16 @@ const sockets = (against: string): Goal[] => [
   { table: memoryTitle(serverSuites.sockets.title), row: 'framework', against, ratio: 1 / 1.3 },
 ]
 
+/** At most these times the cost of the same server without it. */
+const telemetry: readonly Goal[] = [
+  goal('telemetry', 'framework', 1 / 1.15, 'framework, telemetry, no SDK'),
+  goal('telemetry', 'framework', 1 / 1.15, 'framework, telemetry, nothing sampled'),
+  goal('telemetry', 'framework', 1 / 1.25, 'framework, telemetry, 1 % sampled'),
+  goal('telemetry', 'framework', 1 / 1.6, 'framework, telemetry, all sampled'),
+  goal('telemetry', 'fastify, telemetry, all sampled', 1.3, 'framework, telemetry, all sampled'),
+  goal('telemetry', 'framework', 1 / 2, 'framework, inspector'),
+]
+
 const node: readonly Goal[] = [
   goal('hello', 'fastify', 1.2),
   goal('hello', 'raw', 1.05),
@@ -71,10 +81,12 @@ const node: readonly Goal[] = [
   goal('upload', 'raw', 1),
   goal('static-file', 'fastify', 1 / 1.15),
   goal('static-file', 'raw', 1 / 1.15),
+  ...telemetry,
 ]
 
 /** The goals by the name of the runtime; for Node.js, the name includes the version. */
 export const goals: Readonly<Record<string, readonly Goal[]>> = {
+  'Node 20': telemetry,
   'Node 24': node,
   'Node 26': node,
   Bun: [goal('hello', 'native', 0.97), goal('validated-post', 'elysia', 1.3), ...sockets('native')],

@@ -52,15 +52,25 @@ export const memoryServers = (kind: RuntimeKind): ServerFiles =>
     ),
   )
 
-/** The same response: telemetry off, on without an SDK, with one that samples nothing, and with one that records all but exports nothing. */
-export const telemetryServers = (): ServerFiles => ({
+/**
+ * The same response without telemetry, with it and no SDK, and with SDKs that sample some requests and export nothing; a span by hand, which
+ * is the least that the SDK costs; and the inspector.
+ */
+export const telemetryServers = (kind: RuntimeKind): ServerFiles => ({
   framework: { file: framework, scenario: 'hello' },
   ...Object.fromEntries(
-    ['no SDK', 'nothing sampled', 'all sampled'].map((sdk) => [
-      `framework, telemetry, ${sdk}`,
-      { file: 'servers/framework-telemetry.mjs', scenario: sdk.replace(' ', '-') },
+    [
+      ...['no SDK', 'nothing sampled', '1 % sampled', 'all sampled'].map((sampled) => `telemetry, ${sampled}`),
+      ...['nothing sampled', 'all sampled'].map((sampled) => `by hand, ${sampled}`),
+      'inspector',
+    ].map((name) => [
+      `framework, ${name}`,
+      { file: 'servers/framework-telemetry.mjs', scenario: name.replace(',', '').replace('by hand', 'by-hand') },
     ]),
   ),
+  ...(kind === 'node'
+    ? { 'fastify, telemetry, all sampled': { file: 'peers/fastify-telemetry.mjs', scenario: 'all sampled' } }
+    : {}),
 })
 
 /** The same answer with and without the cache. */
@@ -128,6 +138,7 @@ const httpPackages = {
     'fastify',
     '@fastify/cors',
     '@fastify/helmet',
+    '@fastify/otel',
     '@fastify/static',
     'hono',
     '@hono/node-server',

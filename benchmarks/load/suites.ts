@@ -245,7 +245,7 @@ export const serverSuites = {
     title: 'Hello JSON with telemetry',
     kind: 'load',
     exchange: hello,
-    references: ['framework'],
+    references: ['framework', 'fastify, telemetry, all sampled'],
     servers: telemetryServers,
   },
   'static-file': {

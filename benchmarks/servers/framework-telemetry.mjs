@@ -1,22 +1,24 @@
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  BatchSpanProcessor,
-  NodeTracerProvider,
-} from '@opentelemetry/sdk-trace-node'
+import { trace } from '@opentelemetry/api'
 import { Server } from 'framework'
 import { hello, port, scenario } from './routes.mjs'
+import { registerSdk } from './sdk.mjs'
 
-/** Receives the spans that have ended, and sends them nowhere. */
-const exporter = {
-  /** @param {unknown} _spans @param {(result: { code: number }) => void} done */
-  export: (_spans, done) => done({ code: 0 }),
-  shutdown: async () => {},
+const [how, ...sampled] = scenario.split(' ')
+registerSdk(sampled.join(' '))
+// The inspector refuses to start in production.
+if (how === 'inspector') process.env.NODE_ENV = 'development'
+
+const plugins = how === 'by-hand' ? {} : { [how]: true }
+const server = new Server({ port, host: '127.0.0.1', plugins })
+if (how === 'by-hand') {
+  const tracer = trace.getTracer('by hand')
+  server.use((_req, _res, next) =>
+    tracer.startActiveSpan('GET /', { attributes: { 'http.request.method': 'GET', 'http.route': '/' } }, (span) => {
+      next()
+      span.setAttribute('http.response.status_code', 200)
+      span.end()
+    }),
+  )
 }
-const sampler = scenario === 'all-sampled' ? new AlwaysOnSampler() : new AlwaysOffSampler()
-if (scenario !== 'no-SDK')
-  new NodeTracerProvider({ sampler, spanProcessors: [new BatchSpanProcessor(exporter)] }).register()
-
-const server = new Server({ port, host: '127.0.0.1', plugins: { telemetry: true } })
 server.get('/', hello)
 await server.listen()
