@@ -8,13 +8,13 @@ export interface TraceOutcome {
 }
 
 /** Functions that do work in a context of their own: exactly once, whatever happens in them. */
-type Wrappers = Set<<Result>(event: object, work: () => Result) => Result>
+type Wrapper = <Result>(event: object, work: () => Result) => Result
 
-/** The wrappers of the process, not of this module: an application may have loaded two copies of it. */
-export function wrappersOf(kind: string): Wrappers {
+/** The wrappers of the process, the outermost first, and not of this module: an application may have loaded two copies of it. */
+export function wrappersOf(kind: string): Wrapper[] {
   const key = Symbol.for(`framework.trace.wrappers.${kind}`)
-  const shared = globalThis as { [key: symbol]: Wrappers | undefined }
-  shared[key] ??= new Set()
+  const shared = globalThis as { [key: symbol]: Wrapper[] | undefined }
+  shared[key] ??= []
   return shared[key]
 }
 
@@ -34,7 +34,7 @@ export function wrappersOf(kind: string): Wrappers {
  */
 export class Trace<Event extends object> {
   readonly #channel
-  readonly #wrappers: Wrappers
+  readonly #wrappers: readonly Wrapper[]
 
   constructor(kind: string) {
     this.#channel = tracingChannel<unknown, Event>(`framework:${kind}`)
@@ -43,21 +43,21 @@ export class Trace<Event extends object> {
 
   /** Whether there is a subscriber. Without one, nothing is created and nothing is called. */
   get isOn(): boolean {
-    const { start, end, asyncEnd, error } = this.#channel
-    const isFollowed = start.hasSubscribers || asyncEnd.hasSubscribers || error.hasSubscribers || end.hasSubscribers
-    return isFollowed || this.#wrappers.size > 0
+    const { start, end } = this.#channel
+    return this.#wrappers.length > 0 || start.hasSubscribers || end.hasSubscribers || this.isEndOn
+  }
+
+  /** Whether there is a subscriber to how work ends. */
+  get isEndOn(): boolean {
+    const { asyncStart, asyncEnd, error } = this.#channel
+    return asyncEnd.hasSubscribers || error.hasSubscribers || asyncStart.hasSubscribers
   }
 
   /** Begins work whose end is reported with `end`. */
   begin<Result>(event: Event, work: () => Result): Result {
     const { start, end } = this.#channel
     try {
-      if (this.#wrappers.size === 0) return start.runStores(event, work)
-      let all = work
-      for (const wrap of [...this.#wrappers].reverse()) {
-        const inner = all
-        all = () => wrap(event, inner)
-      }
+      const all = this.#wrappers.reduceRight((inner, wrap) => () => wrap(event, inner), work)
       return start.runStores(event, all)
     } finally {
       end.publish(event)

@@ -2,7 +2,6 @@ import { definePlugin, type Request, type Response } from '../../kernel/index.ts
 import { exportLast } from '../shared/development/open-telemetry.ts'
 import { isFetchFollowed, isOnNode } from '../shared/development/outgoing.ts'
 import { peer } from '../shared/environment/optional-package.ts'
-import { RouteValue } from '../shared/http/route-value.ts'
 import { addLogFields } from '../shared/logging/log-fields.ts'
 import { option } from '../shared/options/index.ts'
 import { madeIn } from '../shared/values/memoize.ts'
@@ -58,9 +57,8 @@ export const telemetry = definePlugin({
       await exportLast(spans.sdk, 'telemetry: the last spans', ctx.log)
     })
 
-    const quiet = new RouteValue<true>()
-    ctx.onRoute((route) => quiet.set(route, route.settings.telemetry === false ? true : undefined))
-    if (settings.requests) ctx.onClose(requests.follow(ctx.server, (req) => quiet.of(req) === true))
+    ctx.onRoute((route) => requests.addRoute(route, route.settings.telemetry === false))
+    if (settings.requests) ctx.onClose(requests.follow(ctx.server))
 
     const removeFields = addLogFields((request) => {
       const found = spans.contextOf((request && requests.of(request)) ?? api.trace.getActiveSpan())

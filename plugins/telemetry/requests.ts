@@ -1,11 +1,12 @@
 import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api'
-import type { ErrorTrace, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
+import type { ErrorTrace, Kernel, Request, RequestTrace, Route, StepTrace } from '../../kernel/index.ts'
 import { followChannel, together } from '../shared/development/held-channel.ts'
 import { isOwnRequest } from '../shared/development/own-requests.ts'
+import { RouteValue } from '../shared/http/route-value.ts'
 import { isHiddenName } from '../shared/values/marked.ts'
 import { redactPath, secretsOf } from '../shared/values/redact.ts'
 import { tenantKeptBy } from '../shared/values/tenants.ts'
-import { wrapWork } from '../shared/work/wrap-work.ts'
+import { whenOver, wrapWork } from '../shared/work/wrap-work.ts'
 import type { TelemetrySettings } from './options.ts'
 import { addressOf, methodOf, type Spans, tenantAttribute } from './spans.ts'
 
@@ -13,6 +14,19 @@ const headersOf: TextMapGetter<Request> = {
   get: (req, name) => req.raw.header(name),
   keys: (req) => Object.keys(req.headers),
 }
+
+/** What is decided about the requests of a route when it is registered; quiet ones have no spans. */
+const decided = ({ method, path }: Route, isQuiet: boolean) => ({
+  isQuiet,
+  method,
+  name: `${method} ${path}`,
+  handler: `handler ${path}`,
+})
+
+const followed = Symbol('telemetry')
+/** In the request itself: a `WeakMap` takes longer than beginning a span that is not recorded, and makes each collection of garbage longer. */
+type Traced = Request & { [followed]?: Followed }
+const isOurs = Symbol('a request of the framework')
 
 /** What is known about a request during its work and afterwards. */
 interface Followed {
@@ -31,42 +45,52 @@ interface Followed {
 export class RequestSpans {
   readonly #spans: Spans
   readonly #settings: TelemetrySettings
-  readonly #followed = new WeakMap<object, Followed>()
-  readonly #own = new WeakSet<Span>()
+  readonly #routes = new RouteValue<ReturnType<typeof decided>>()
+  /** The spans of instrumentations that requests have taken. */
+  readonly #taken = new WeakSet<Span>()
+  /** What the contexts of requests are made from: a span in one of them is not that of an instrumentation. */
+  readonly #root: Context
 
   constructor(spans: Spans, settings: TelemetrySettings) {
     this.#spans = spans
     this.#settings = settings
+    this.#root = spans.api.ROOT_CONTEXT.setValue(isOurs, true)
+  }
+
+  /** Called for each route before its first request. */
+  addRoute(route: Route, isQuiet: boolean): void {
+    this.#routes.set(route, decided(route, isQuiet))
   }
 
   /** The span of a request, even after the request is over. */
   of(request: object): Span | undefined {
-    return this.#followed.get(request)?.span
+    return (request as Traced)[followed]?.span
   }
 
   /** Makes spans of the requests of one server, except on quiet routes, from now on; returns a function that ends this. */
-  follow(server: Kernel, isQuiet: (req: Request) => boolean): () => void {
+  follow(server: Kernel): () => void {
     const { api } = this.#spans
-    const isOurs = ({ request }: { readonly request: Request }) => request.server === server
     const { steps, handlers } = this.#settings
-    const ends = [
+    return together([
       wrapWork<RequestTrace>('request', (event, work) => {
         const { request } = event
-        if (!isOurs(event) || !this.#spans.hasSdk || isOwnRequest(request)) return work()
-        if (isQuiet(request)) return api.context.with(this.#silent(), work)
-        const followed = this.#begin(request)
-        this.#followed.set(request, followed)
-        api.context.with(followed.context, work)
+        if (request.server !== server || !this.#spans.hasSdk || isOwnRequest(request)) return work()
+        const route = this.#routes.of(request)
+        if (route?.isQuiet) return api.context.with(this.#silent(), work)
+        const name = route?.method === request.method ? route.name : nameOf(request)
+        const one = this.#begin(request, name)
+        ;(request as Traced)[followed] = one
+        // The span of a request that is not recorded has no end.
+        if (steps || this.#spans.attempt(() => one.span.isRecording())) whenOver(event, () => this.#end(event, one))
+        api.context.with(one.context, work)
       }),
-      followChannel('tracing:framework:request:asyncEnd', (event: RequestTrace) => isOurs(event) && this.#end(event)),
       followChannel('framework:error', (event: ErrorTrace) => {
-        const followed = this.#followed.get(event.request)
-        if (followed !== undefined) followed.failure = event
+        const one = (event.request as Traced)[followed]
+        if (one !== undefined) one.failure = event
       }),
-    ]
-    if (steps) ends.push(followChannel('framework:step', (event: StepTrace) => isOurs(event) && this.#step(event)))
-    if (handlers) ends.push(this.#followHandlers(server))
-    return together(ends)
+      ...(steps ? [followChannel('framework:step', (event: StepTrace) => this.#step(event))] : []),
+      ...(handlers ? [this.#followHandlers(server)] : []),
+    ])
   }
 
   #followHandlers(server: Kernel): () => void {
@@ -77,7 +101,7 @@ export class RequestSpans {
       // In a request that is not recorded, the span would belong to nothing.
       begin: ({ request }) =>
         request.server === server && this.of(request)?.isRecording() === true
-          ? { name: `handler ${request.route ?? ''}`.trim() }
+          ? { name: this.#routes.of(request)?.handler ?? 'handler' }
           : undefined,
     })
   }
@@ -90,62 +114,55 @@ export class RequestSpans {
     return trace.setSpanContext(context.active(), nothing)
   }
 
-  #begin(request: Request): Followed {
+  #begin(request: Request, name: string): Followed {
     const { api } = this.#spans
     const active = api.context.active()
     const outer = api.trace.getSpan(active)
-    if (outer !== undefined && this.#isOfServer(outer)) {
-      this.#own.add(outer)
+    if (outer !== undefined && active.getValue(isOurs) === undefined && this.#isOfServer(outer)) {
+      this.#taken.add(outer)
       const { route } = request
       if (route !== undefined)
-        this.#spans.attempt(
-          () => outer.isRecording() && outer.updateName(nameOf(request)).setAttribute('http.route', route),
-        )
+        this.#spans.attempt(() => outer.isRecording() && outer.updateName(name).setAttribute('http.route', route))
       return { span: outer, context: active, isOuter: true, step: undefined, isOver: false }
     }
-    const remote = this.#spans.extract(request, headersOf)
+    const remote = this.#spans.extract(request, headersOf, this.#root)
     const isParent = this.#settings.incoming === 'parent'
     const { span, context } = this.#spans.begin({
-      name: nameOf(request),
+      name,
       kind: api.SpanKind.SERVER,
       // The baggage is left out as well: what clients on the internet put in it would reach every service that this one calls.
-      parent: isParent ? remote : api.ROOT_CONTEXT,
-      links: isParent ? [] : this.#spans.linksTo(remote),
+      parent: isParent ? remote : this.#root,
+      ...(!isParent && { links: this.#spans.linksTo(remote) }),
       attributes: {
         ...methodOf(request.method).attributes,
         'url.path': redactPath(request.path, secretsOf(request.params, isHiddenName)),
         'url.scheme': request.protocol,
-        ...(request.route !== undefined && { 'http.route': request.route }),
+        'http.route': request.route,
       },
       more: () => attributesOf(request),
     })
-    this.#own.add(span)
     return { span, context, isOuter: false, step: undefined, isOver: false }
   }
 
   /** Whether an instrumentation made the span for this very request: a server's span, not made here, nor used by another request. */
   #isOfServer(span: Span): boolean {
-    return (span as { kind?: unknown }).kind === this.#spans.api.SpanKind.SERVER && !this.#own.has(span)
+    return (span as { kind?: unknown }).kind === this.#spans.api.SpanKind.SERVER && !this.#taken.has(span)
   }
 
   #step({ request, name }: StepTrace): void {
-    const followed = this.#followed.get(request)
-    if (followed === undefined) return
-    this.#endStep(followed)
+    const one = (request as Traced)[followed]
+    if (one === undefined) return
+    this.#endStep(one)
     // The step began after the client had left.
-    if (followed.isOver) return
+    if (one.isOver) return
     // The handler has a span of its own, which ends when it does.
-    followed.step =
-      name === 'handler' ? undefined : this.#spans.begin({ name: `step ${name}`, parent: followed.context }).span
+    one.step = name === 'handler' ? undefined : this.#spans.begin({ name: `step ${name}`, parent: one.context }).span
   }
 
-  #end(event: RequestTrace): void {
-    const { request, response } = event
-    const followed = this.#followed.get(request)
-    if (followed === undefined) return
-    const { span, isOuter, failure = 'error' in event ? event : undefined } = followed
-    followed.isOver = true
-    this.#endStep(followed)
+  #end({ request, response }: RequestTrace, one: Followed): void {
+    const { span, isOuter, failure } = one
+    one.isOver = true
+    this.#endStep(one)
     const tenant = tenantKeptBy(request)
     if (tenant !== undefined) this.#spans.attempt(() => span.setAttribute(tenantAttribute, tenant.id))
     const { statusCode, aborted } = response
@@ -171,16 +188,22 @@ const nameOf = ({ method, route }: Request) => {
   return route === undefined ? name : `${name} ${route}`
 }
 
-function attributesOf(request: Request): Attributes {
-  const { ip, raw } = request
+/** Addresses by scheme and host. Clients choose those, so there is a limit. */
+const addresses = new Map<string, Attributes>()
+
+function addressAttributes(request: Request): Attributes {
+  const key = `${request.protocol} ${request.raw.host}`
+  const known = addresses.get(key)
+  if (known !== undefined) return known
   const url = new URL(request.url)
-  const { port } = url
-  const agent = raw.header('user-agent')
-  return {
-    'server.address': addressOf(url),
-    ...(port !== '' && { 'server.port': Number(port) }),
-    'client.address': ip,
-    ...(raw.version !== undefined && { 'network.protocol.version': raw.version }),
-    ...(agent !== undefined && { 'user_agent.original': agent }),
-  }
+  const found = { 'server.address': addressOf(url), ...(url.port !== '' && { 'server.port': Number(url.port) }) }
+  if (addresses.size < 100) addresses.set(key, found)
+  return found
 }
+
+const attributesOf = (request: Request): Attributes => ({
+  ...addressAttributes(request),
+  'client.address': request.ip,
+  'network.protocol.version': request.raw.version,
+  'user_agent.original': request.raw.header('user-agent'),
+})

@@ -25,7 +25,7 @@ export interface Begun {
   readonly kind?: SpanKind
   /** What the span belongs to; default: the work in which it begins. */
   readonly parent?: Context
-  readonly links?: readonly Link[]
+  readonly links?: Link[]
   /** The attributes that samplers can look at. */
   readonly attributes?: Attributes
   /** Returns the other attributes; called only for a span that is recorded. */
@@ -119,12 +119,16 @@ export class Spans {
   begin({ name, kind, parent, links, attributes, more }: Begun): { span: Span; context: Context } {
     const { context, trace } = this.api
     const around = parent ?? context.active()
-    const options = { kind, attributes, links: [...(links ?? [])] }
-    const span = this.attempt(() => this.#tracer.startSpan(name, options, around))
+    let span: Span | undefined
+    // Nothing else is computed for a span that is not recorded.
+    this.attempt(() => {
+      span = this.#tracer.startSpan(name, { kind, attributes, links }, around)
+      if (!span.isRecording()) return
+      if (more !== undefined) span.setAttributes(more())
+      const tenant = currentTenant()
+      if (tenant !== undefined) span.setAttribute(tenantAttribute, tenant.id)
+    })
     if (span === undefined) return { span: trace.wrapSpanContext(this.api.INVALID_SPAN_CONTEXT), context: around }
-    const tenant = currentTenant()
-    if (tenant !== undefined) this.attempt(() => span.setAttribute(tenantAttribute, tenant.id))
-    if (more !== undefined) this.attempt(() => span.isRecording() && span.setAttributes(more()))
     return { span, context: trace.setSpan(around, span) }
   }
 
@@ -153,10 +157,9 @@ export class Spans {
     })
   }
 
-  /** The context in headers or a carrier; the root context if they cannot be read. */
-  extract<Carrier>(carrier: Carrier, getter?: TextMapGetter<Carrier>): Context {
-    const { propagation, ROOT_CONTEXT } = this.api
-    return this.attempt(() => propagation.extract(ROOT_CONTEXT, carrier, getter)) ?? ROOT_CONTEXT
+  /** The context in headers or a carrier; the root if they cannot be read. */
+  extract<Carrier>(carrier: Carrier, getter?: TextMapGetter<Carrier>, root = this.api.ROOT_CONTEXT): Context {
+    return this.attempt(() => this.api.propagation.extract(root, carrier, getter)) ?? root
   }
 
   inject<Carrier>(context: Context, carrier: Carrier, setter?: TextMapSetter<Carrier>): void {
@@ -176,18 +179,20 @@ export class Spans {
 
   /** Makes spans of one kind of work from now on; returns a function that ends this. */
   follow<Event extends TraceOutcome>({ trace, begin, entered, isFailure, ended }: WorkSpans<Event>): () => void {
-    const spans = new WeakMap<Event, Span>()
+    // In the event itself: a `WeakMap` takes longer than beginning the span, and makes each collection of garbage longer.
+    const own = Symbol(trace)
+    type Spanned = Event & { [own]?: Span }
     const unwrap = wrapWork<Event>(trace, (event, work) => {
       // Checked each time, because an application may register its SDK late.
       const begun = this.hasSdk ? begin(event) : undefined
       if (begun === undefined) return work()
       const { span, context } = this.begin(begun)
-      spans.set(event, span)
+      ;(event as Spanned)[own] = span
       entered?.(event, context)
       this.api.context.with(context, work)
     })
-    const unfollow = followChannel(`tracing:framework:${trace}:asyncEnd`, (event: Event) => {
-      const span = spans.get(event)
+    const unfollow = followChannel(`tracing:framework:${trace}:asyncEnd`, (event: Spanned) => {
+      const span = event[own]
       if (span === undefined) return
       if ('error' in event && isFailure?.(event) !== false) this.fail(span, event.error)
       if (ended !== undefined) this.attempt(() => span.isRecording() && span.setAttributes(ended(event)))

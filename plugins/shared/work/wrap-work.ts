@@ -1,5 +1,7 @@
 import { wrappersOf } from '../../../kernel/support/trace.ts'
 
+export { whenOver } from '../../../kernel/pipeline/traces.ts'
+
 /**
  * Enters a context and does the work of an event in it, by calling `work`. The work is done exactly once, even if a wrapper throws or
  * does not call it, and its result does not pass through the wrapper.
@@ -16,22 +18,26 @@ export type WrapWork<Event extends object = object> = (event: Event, work: () =>
 export function wrapWork<Event extends object>(kind: string, wrap: WrapWork<Event>): () => void {
   const wrappers = wrappersOf(kind)
   const one = <Result>(event: object, work: () => Result) => wrapped(wrap, event, work)
-  wrappers.add(one)
-  return () => void wrappers.delete(one)
+  wrappers.push(one)
+  return () => {
+    const i = wrappers.indexOf(one)
+    if (i >= 0) wrappers.splice(i, 1)
+  }
 }
 
 /** Calls the work within the wrapper. A tool that fails must not make the work fail or happen twice. */
 function wrapped<Result>(wrap: WrapWork<never>, event: object, work: () => Result): Result {
-  let finish: (() => Result) | undefined
+  let isBegun = false
+  let hasFailed = false
+  let outcome: unknown
   const once = () => {
-    if (finish !== undefined) return
+    if (isBegun) return
+    isBegun = true
     try {
-      const result = work()
-      finish = () => result
+      outcome = work()
     } catch (thrown) {
-      finish = () => {
-        throw thrown
-      }
+      hasFailed = true
+      outcome = thrown
     }
   }
   try {
@@ -40,5 +46,6 @@ function wrapped<Result>(wrap: WrapWork<never>, event: object, work: () => Resul
     process.emitWarning(error instanceof Error ? error : String(error))
   }
   once()
-  return finish!()
+  if (hasFailed) throw outcome
+  return outcome as Result
 }
