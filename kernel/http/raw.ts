@@ -89,8 +89,9 @@ export interface RawRequest {
   /**
    * Calls back once when this request has ended: the response has left in full, or the client has gone. For resources
    * that a response reads while it is sent. Called immediately, or in the next turn, if the request has already ended.
+   * `always`: also for a client that leaves an unanswered request where a runtime reports that only when asked.
    */
-  onSettled(listener: () => void): void
+  onSettled(listener: () => void, always?: boolean): void
   /** Why a request that the runtime accepted must still be refused: too many headers, a target that is too long. */
   refusal(): Error | undefined
   /** Ends the connection with the response to this request; no request that was sent after it begins. */

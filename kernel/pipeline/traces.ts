@@ -31,13 +31,13 @@ export const handlerTrace = new Trace<RequestTrace>('handler')
 export const stepPoint = new TracePoint<StepTrace>('step')
 export const errorPoint = new TracePoint<ErrorTrace>('error')
 
-/** Calls back once a request is over, and notes before that whether its client has left without its response. */
-export function whenOver({ request, response }: RequestTrace, over: () => void): void {
-  // Before the other listener. Under `fetch`, a request settles on its client's leaving only where this one exists.
-  request.raw.onAbort(() => {
-    if (!(response as KernelResponse).sent) (response as KernelResponse).aborted = true
-  })
-  request.raw.onSettled(over)
+/** Calls back once a request is over, and notes before that whether its client has left without a response. */
+export function whenOver({ request, response }: { request: Request; response: Response }, over: () => void): void {
+  request.raw.onSettled(() => {
+    const res = response as KernelResponse
+    if (!res.sent) res.aborted = true
+    over()
+  }, true)
 }
 
 /** Begins a traced request: its chain, and the hooks and error handlers after it, run in the context that is bound to its start. */

@@ -114,7 +114,8 @@ class InjectRaw implements RawRequest {
     else this.#signal?.addEventListener('abort', listener, { once: true })
   }
 
-  onSettled(listener: () => void): void {
+  onSettled(listener: () => void, always?: boolean): void {
+    if (always) this.onAbort(() => this.settle())
     if (this.#waiting === undefined) listener()
     else this.#waiting.push(listener)
   }

@@ -162,7 +162,8 @@ class FetchRequest implements RawRequest {
     signal.addEventListener('abort', onGone, { once: true })
   }
 
-  onSettled(listener: () => void): void {
+  onSettled(listener: () => void, always?: boolean): void {
+    if (always) this.onAbort(() => {})
     if (this.#settled) return void listener()
     this.#waiting ??= []
     this.#waiting.push(listener)

@@ -53,8 +53,8 @@ class RewrittenRequest implements RawRequest {
   onAbort(listener: () => void): void {
     this.#original.onAbort(listener)
   }
-  onSettled(listener: () => void): void {
-    this.#original.onSettled(listener)
+  onSettled(listener: () => void, always?: boolean): void {
+    this.#original.onSettled(listener, always)
   }
   refusal(): Error | undefined {
     return this.#failure ?? this.#original.refusal()
