@@ -15,8 +15,14 @@ export interface Mark {
 /** An action of a panel, with the plugin of both the panel and the work. */
 export type OfferedAction = PanelRowAction & { readonly plugin: string }
 
+/** When it began, and the bytes that are counted for it while it is kept. Not for the page: symbols are not in JSON, and a map for each would take longer. */
+const begunAt = Symbol('begunAt')
+const counted = Symbol('counted')
+
 /** One piece of work, as the page shows it. */
 export interface Activity {
+  [begunAt]?: number
+  [counted]?: number
   readonly id: number
   /** The id of its list. */
   readonly kind: string
@@ -67,10 +73,9 @@ const ofMark = 64
 export class Activities {
   readonly keep: number
   readonly #maxBytes: number
-  readonly #lists = new Map<string, Map<number, Activity>>()
+  /** The oldest first. */
+  readonly #lists = new Map<string, Activity[]>()
   readonly #titles = new Map<string, string>()
-  readonly #sizes = new Map<number, number>()
-  readonly #begun = new WeakMap<Activity, number>()
   #bytes = 0
   /** Ids of a later process are larger: what the previous version has recorded keeps its addresses. */
   #count = systemClock.now() % 0x8000_0000
@@ -92,7 +97,7 @@ export class Activities {
 
   addList({ id, title }: WorkList): void {
     if (this.#lists.has(id)) return
-    this.#lists.set(id, new Map())
+    this.#lists.set(id, [])
     this.#titles.set(id, title)
   }
 
@@ -111,7 +116,7 @@ export class Activities {
     const activity: Activity = {
       id,
       kind,
-      ...(view && { view }),
+      view,
       title,
       trace: trace ?? from?.trace ?? prefix + hex(id, 16),
       parent: parent ?? from?.id,
@@ -123,9 +128,12 @@ export class Activities {
       marks: [],
       marksLeftOut: 0,
       data,
+      [begunAt]: systemClock.monotonic(),
+      [counted]: 0,
     }
-    this.#begun.set(activity, systemClock.monotonic())
-    this.#lists.get(kind)!.set(id, activity)
+    const list = this.#lists.get(kind)!
+    list.push(activity)
+    if (list.length > this.keep) this.#drop(list)
     this.grow(activity, base + size)
     this.onChange(activity)
     return activity
@@ -133,7 +141,7 @@ export class Activities {
 
   /** Returns the milliseconds since an activity began. */
   since(activity: Activity): number {
-    return systemClock.monotonic() - this.#begun.get(activity)!
+    return systemClock.monotonic() - activity[begunAt]!
   }
 
   end(activity: Activity, outcome: 'ok' | 'failed' = 'ok'): void {
@@ -165,49 +173,46 @@ export class Activities {
   restore(entries: readonly Activity[]): Activity[] {
     const taken = entries.filter(({ id, kind }) => this.#lists.has(kind) && this.find(id) === undefined)
     for (const [kind, list] of this.#lists) {
-      const earlier = taken.filter((one) => one.kind === kind)
-      const all = [...earlier.map((one) => [one.id, one] as const), ...list].sort(([one], [other]) => one - other)
-      this.#lists.set(kind, new Map(all))
+      list.push(...taken.filter((one) => one.kind === kind))
+      list.sort((one, other) => one.id - other.id)
     }
     for (const one of taken) {
       // Another clock, or more than one entry in a millisecond: a new entry does not get the number of an earlier one.
       this.#count = Math.max(this.#count, one.id)
       if (one.outcome === 'running') Object.assign(one, { outcome: 'failed', note: `${one.note} not finished`.trim() })
+      one[counted] = 0
       this.grow(one, JSON.stringify(one).length)
     }
+    for (const list of this.#lists.values()) while (list.length > this.keep) this.#drop(list)
     return taken
   }
 
   /** Counts bytes that are kept for an activity, and drops the oldest activities when there are too many. */
   grow(activity: Activity, bytes: number): void {
-    const list = this.#lists.get(activity.kind)!
-    if (!list.has(activity.id)) return
-    this.#sizes.set(activity.id, (this.#sizes.get(activity.id) ?? 0) + bytes)
+    if (activity[counted] === undefined) return
+    activity[counted] += bytes
     this.#bytes += bytes
-    while (list.size > this.keep) this.#drop(list)
     while (this.#bytes > this.#maxBytes) {
-      const [oldest] = [...this.#lists.values()].filter(({ size }) => size > 0).sort((a, b) => firstOf(a) - firstOf(b))
+      const [oldest] = [...this.#lists.values()].filter(({ length }) => length > 0).sort(([a], [b]) => a!.id - b!.id)
       if (oldest === undefined) return
       this.#drop(oldest)
     }
   }
 
-  #drop(list: Map<number, Activity>): void {
-    const id = firstOf(list)
-    list.delete(id)
-    this.#bytes -= this.#sizes.get(id) ?? 0
-    this.#sizes.delete(id)
+  #drop(list: Activity[]): void {
+    const first = list.shift()!
+    this.#bytes -= first[counted]!
+    first[counted] = undefined
   }
 
   /** Returns the activities of a kind, the newest first. */
   list(kind: string): Activity[] | undefined {
-    const list = this.#lists.get(kind)
-    return list && [...list.values()].reverse()
+    return this.#lists.get(kind)?.toReversed()
   }
 
   find(id: number): Activity | undefined {
     for (const list of this.#lists.values()) {
-      const found = list.get(id)
+      const found = list.findLast((one) => one.id === id)
       if (found !== undefined) return found
     }
     return undefined
@@ -215,20 +220,16 @@ export class Activities {
 
   /** Returns all activities of one trace, in the order in which they began. */
   ofTrace(trace: string): Activity[] {
-    const all = [...this.#lists.values()].flatMap((list) => [...list.values()].filter((one) => one.trace === trace))
+    const all = [...this.#lists.values()].flatMap((list) => list.filter((one) => one.trace === trace))
     return all.sort((a, b) => a.id - b.id)
   }
 
   counts(): Record<string, number> {
-    return Object.fromEntries([...this.#lists].map(([kind, { size }]) => [kind, size]))
+    return Object.fromEntries([...this.#lists].map(([kind, { length }]) => [kind, length]))
   }
 
   clear(): void {
-    for (const list of this.#lists.values()) list.clear()
-    this.#sizes.clear()
-    this.#bytes = 0
+    for (const list of this.#lists.values()) while (list.length > 0) this.#drop(list)
     this.onClear()
   }
 }
-
-const firstOf = (list: Map<number, Activity>): number => list.keys().next().value ?? Number.POSITIVE_INFINITY

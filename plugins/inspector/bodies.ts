@@ -3,6 +3,8 @@ import * as zlib from 'node:zlib'
 import type { RawRequest, Reply, StreamBody } from '../../kernel/index.ts'
 import { openSource } from '../shared/http/streams.ts'
 
+const none = new Uint8Array(0)
+
 /** Collects the bytes of a body as they pass, up to a limit. */
 export class CapturedBody {
   readonly #limit: number
@@ -10,7 +12,7 @@ export class CapturedBody {
   /** Called when more bytes of a stream have passed than are kept. */
   readonly onCut: ((size: number) => void) | undefined
   /** One array for all chunks: in a stream of single bytes, each chunk would take a hundred times its size. */
-  #all = new Uint8Array(0)
+  #all = none
   #length = 0
   /** The number of bytes that have passed. */
   size = 0
@@ -21,6 +23,16 @@ export class CapturedBody {
     this.#limit = limit
     this.#grow = grow
     this.onCut = onCut
+  }
+
+  /** Adds the whole of a body that is a string. */
+  addText(text: string): void {
+    const bytes = Buffer.from(text)
+    if (bytes.byteLength <= this.#limit) {
+      this.#all = bytes
+      this.#length = this.size = bytes.byteLength
+      this.#grow(bytes.byteLength)
+    } else this.add(bytes)
   }
 
   add(chunk: Uint8Array): void {
@@ -59,26 +71,27 @@ export function captureBodies(
   sent: CapturedBody,
   onReply: (reply: Reply) => void,
 ): void {
-  const bytes = raw.bytes.bind(raw)
-  const stream = raw.stream.bind(raw)
-  const respond = raw.respond.bind(raw)
-  raw.bytes = async (limit) => {
-    const all = await bytes(limit)
-    received.add(all)
-    received.isComplete = true
-    return all
+  const { bytes, stream, respond } = raw
+  if (raw.hasBody) {
+    raw.bytes = async (limit) => {
+      const all = await bytes.call(raw, limit)
+      received.add(all)
+      received.isComplete = true
+      return all
+    }
+    raw.stream = () => passing(stream.call(raw), received)
   }
-  raw.stream = () => passing(stream(), received)
   raw.respond = (reply) => {
     onReply(reply)
     const { body } = reply
-    if (typeof body === 'string') sent.add(Buffer.from(body))
+    if (typeof body === 'string') sent.addText(body)
     else if (body instanceof Uint8Array) sent.add(body)
     else if (body !== null) {
-      return respond({ ...reply, body: passing(body as AsyncIterable<Uint8Array | string>, sent) as StreamBody })
+      const passed = passing(body as AsyncIterable<Uint8Array | string>, sent) as StreamBody
+      return respond.call(raw, { ...reply, body: passed })
     }
     sent.isComplete = true
-    return respond(reply)
+    return respond.call(raw, reply)
   }
 }
 

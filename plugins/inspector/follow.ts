@@ -236,14 +236,15 @@ function followMark<Part extends { readonly error?: unknown }>(
   channel: string,
   begun: (event: Part) => readonly [Activity | undefined, Mark | undefined],
 ): () => void {
-  const marks = new WeakMap<object, { activity: Activity; mark: Mark }>()
+  const own = Symbol(channel)
+  type Marked = Part & { [own]?: { readonly activity: Activity; readonly mark: Mark } }
   return together([
-    followChannel(ending(channel, 'start'), (event: Part) => {
+    followChannel(ending(channel, 'start'), (event: Marked) => {
       const [activity, mark] = begun(event)
-      if (activity !== undefined && mark !== undefined) marks.set(event, { activity, mark })
+      if (activity !== undefined && mark !== undefined) event[own] = { activity, mark }
     }),
-    followChannel(ending(channel, 'asyncEnd'), (event: Part) => {
-      const found = marks.get(event)
+    followChannel(ending(channel, 'asyncEnd'), (event: Marked) => {
+      const found = event[own]
       if (found === undefined) return
       found.mark.ms = recorder.activities.since(found.activity) - found.mark.at
       found.mark.failed = 'error' in event

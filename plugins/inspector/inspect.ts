@@ -22,7 +22,8 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
   const { server } = ctx
   const { path } = settings
   token ??= inspectorRequest()?.token ?? makeToken()
-  const isHere = (req: { readonly path: string }) => req.path === path || req.path.startsWith(`${path}/`)
+  const below = `${path}/`
+  const isHere = (req: { readonly path: string }) => req.path === path || req.path.startsWith(below)
   const recorder = new Recorder(settings, new Redactor(settings.redact, redactedByLog(ctx)), ctx.server)
   const pages = new LivePages()
   const kept = keepForNext(recorder)

@@ -33,6 +33,12 @@ export interface Repeat {
   onCut(size: number): void
 }
 
+/** What is kept of work that no page has asked for yet. A `WeakMap` for each would make every collection of garbage longer. */
+const captured = Symbol('captured')
+const recorded = Symbol('recorded')
+type Capturing = Activity & { [captured]?: CapturedRequest }
+type Recorded = Request & { [recorded]?: Activity }
+
 /** Maximum bytes of everything that is kept. */
 const maxBytes = 32 * 1024 * 1024
 
@@ -48,10 +54,6 @@ export class Recorder {
   readonly #server: Pick<Kernel, 'listing'>
   /** The request that is about to be routed, as its client sent it. */
   #native: RawRequest | undefined
-  readonly #requests = new WeakMap<object, Activity>()
-  /** Numbers of activities by the request id in log lines. Only numbers, so that this map keeps no dropped activity in memory. */
-  readonly #ids = new Map<string, number>()
-  readonly #kept = new WeakMap<Activity, CapturedRequest>()
   /** What a request of the previous version shows of HTTP. */
   readonly #restored = new WeakMap<Activity, object>()
   /** Values in the path of a request that are not shown. */
@@ -78,7 +80,7 @@ export class Recorder {
   }
 
   capturedOf(activity: Activity): CapturedRequest | undefined {
-    return this.#kept.get(activity)
+    return (activity as Capturing)[captured]
   }
 
   /** Takes over what the previous version of the application has recorded, as its page has shown it. */
@@ -100,12 +102,11 @@ export class Recorder {
 
   /** Returns the work to which a log line belongs; by the id as well, since the responses to failures are made outside of the handler. */
   ofLine(reqId: unknown): Activity | undefined {
-    const id = typeof reqId === 'string' ? this.#ids.get(reqId) : undefined
-    return this.current.getStore() ?? (id === undefined ? undefined : this.activities.find(id))
+    return this.current.getStore() ?? this.activities.list('request')!.find(({ data }) => data.id === reqId)
   }
 
   ofRequest(request: object): Activity | undefined {
-    return this.#requests.get(request)
+    return (request as Recorded)[recorded]
   }
 
   /** Called when a request has come, before anything has rewritten it. */
@@ -151,9 +152,7 @@ export class Recorder {
     // A secret of only a few characters would be found in every word.
     const long = secrets.filter(({ length }) => length > 3)
     if (long.length > 0) this.#secrets.set(activity, [...long, ...long.map(encodeURIComponent)])
-    this.#requests.set(request, activity)
-    this.#ids.set(id, activity.id)
-    if (this.#ids.size > this.activities.keep) this.#ids.delete(this.#ids.keys().next().value!)
+    ;(request as Recorded)[recorded] = activity
     const grow = (bytes: number) => this.activities.grow(activity, bytes)
     const received = new CapturedBody(this.#bodyLimit, grow)
     const sent = new CapturedBody(this.#bodyLimit, grow, own?.onCut)
@@ -170,8 +169,8 @@ export class Recorder {
       sent,
       response: undefined,
     }
-    this.#kept.set(activity, kept)
-    grow(lengthOf(Object.entries(kept.headers).flat()))
+    ;(activity as Capturing)[captured] = kept
+    for (const name in kept.headers) grow(name.length + kept.headers[name]!.length)
     captureBodies(raw, received, sent, ({ status, headers }) => {
       kept.response = { status, headers }
       grow(lengthOf(headers))
@@ -185,10 +184,10 @@ export class Recorder {
   }
 
   endRequest(request: Request, response: Response): void {
-    const activity = this.#requests.get(request)
+    const activity = this.ofRequest(request)
     if (activity === undefined) return
     activity.data.route = request.route
-    const isGone = this.#kept.get(activity)?.response === undefined
+    const isGone = this.capturedOf(activity)?.response === undefined
     if (isGone) activity.note = 'client gone'
     this.activities.end(activity, isGone || response.statusCode >= 500 ? 'failed' : 'ok')
   }

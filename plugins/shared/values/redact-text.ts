@@ -11,6 +11,8 @@ type Range = readonly [from: number, to: number]
  * Each pass reads a character a bounded number of times: a client may have written all of the text.
  */
 export function redactText(text: string, isHidden: IsHidden = isSecretName): string {
+  // Nothing that is looked for begins in a word or a path, and most texts are one.
+  if (/^(?:\/?[\w-])*\/?$/.test(text)) return text
   // Addresses come first: the password in one may look like the name of a secret, and what follows that like its value.
   return withoutCredentials(withoutNamed(withoutElements(withoutLogins(withoutKeys(text)), isHidden), isHidden))
 }
