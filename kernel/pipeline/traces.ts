@@ -34,8 +34,7 @@ export const errorPoint = new TracePoint<ErrorTrace>('error')
 /** Calls back once a request is over, and notes before that whether its client has left without a response. */
 export function whenOver({ request, response }: { request: Request; response: Response }, over: () => void): void {
   request.raw.onSettled(() => {
-    const res = response as KernelResponse
-    if (!res.sent) res.aborted = true
+    if (!(response as KernelResponse).sent) (response as KernelResponse).aborted = true
     over()
   }, true)
 }
@@ -64,7 +63,7 @@ export function tracedTerminal(terminal: Terminal): Terminal {
   if (!stepPoint.isOn && !handlerTrace.isOn) return terminal
   const traced: Terminal = (req, res) => {
     const event: RequestTrace = { request: req as Request, response: res as Response }
-    if (stepPoint.isOn) stepPoint.publish({ ...event, name: 'handler' })
+    if (stepPoint.isOn) stepPoint.publish({ request: req, response: res, name: 'handler' })
     return handlerTrace.run(
       () => event,
       () => terminal(req, res),

@@ -24,7 +24,7 @@ export async function editOf(recorder: Recorder, activity: Activity, kept: Captu
   const { redactor } = recorder
   const { headers, hasBody, received } = kept
   const [type, coding] = [headers['content-type'], headers['content-encoding']]
-  const lines = Object.entries(redactor.headers(headers)).filter(([name]) => !dropped.test(name))
+  const lines = redactor.headers(headers).filter(([name]) => !dropped.test(name))
   const body = hasBody
     ? redactor.body(await decoded(received.bytes(), coding), type, recorder.marksOf(activity).request)
     : ''

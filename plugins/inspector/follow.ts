@@ -5,6 +5,7 @@ import { LruMap } from '../shared/values/lru.ts'
 import { hideInText } from '../shared/values/marked.ts'
 import { safely } from '../shared/values/safely.ts'
 import { eachWorkOf, type WorkKind } from '../shared/work/kind.ts'
+import { whenOver } from '../shared/work/wrap-work.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
 import { copied, type Recorder } from './recorder.ts'
 
@@ -82,14 +83,12 @@ function followRequests(
   isOwn: (request: Pick<Request, 'path'>) => boolean,
 ): () => void {
   return together([
-    entered<RequestTrace>(recorder, 'request', ({ request }) => {
-      if (request.server !== server) return recorder.current.getStore()
-      const native = recorder.taken()
-      return isOwn(request) ? recorder.current.getStore() : recorder.beginRequest(request, native)
+    entered<RequestTrace>(recorder, 'request', (event) => {
+      const { request, response } = event
+      if (request.server !== server || isOwn(request)) return recorder.current.getStore()
+      whenOver(event, () => recorder.endRequest(request, response))
+      return recorder.beginRequest(request)
     }),
-    followChannel(ending('request', 'asyncEnd'), ({ request, response }: RequestTrace) =>
-      recorder.endRequest(request, response),
-    ),
     followMark<RequestTrace>(recorder, 'handler', ({ request }) => {
       const activity = recorder.ofRequest(request)
       return [activity, activity?.marks.findLast(({ name }) => name === 'handler')]

@@ -31,10 +31,6 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
     pages.push(activity)
     kept.changed(activity)
   }
-  ctx.rewrite(function inspector(raw) {
-    recorder.arrived(raw)
-    return undefined
-  })
   announceOwn(server, isHere)
   announceRecorder(server, (req) => {
     const entry = recorder.ofRequest(req)

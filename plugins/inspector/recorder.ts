@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Kernel, RawRequest, Request, Response } from '../../kernel/index.ts'
+import type { Kernel, Request, Response } from '../../kernel/index.ts'
+import { originalOf } from '../shared/http/rewrite.ts'
 import { type Marks, marksOf } from '../shared/schema/marks.ts'
+import { secretsOf } from '../shared/values/redact.ts'
 import { safely } from '../shared/values/safely.ts'
 import { Activities, type Activity, type Mark, traceOf } from './activities.ts'
 import { CapturedBody, captureBodies } from './bodies.ts'
@@ -52,8 +54,6 @@ export class Recorder {
   readonly repeating = new AsyncLocalStorage<Repeat>()
   readonly #bodyLimit: number
   readonly #server: Pick<Kernel, 'listing'>
-  /** The request that is about to be routed, as its client sent it. */
-  #native: RawRequest | undefined
   /** What a request of the previous version shows of HTTP. */
   readonly #restored = new WeakMap<Activity, object>()
   /** Values in the path of a request that are not shown. */
@@ -109,27 +109,15 @@ export class Recorder {
     return (request as Recorded)[recorded]
   }
 
-  /** Called when a request has come, before anything has rewritten it. */
-  arrived(native: RawRequest): void {
-    this.#native = native
-  }
-
-  /** Returns the request that has arrived, and forgets it: it must not be taken for another one, such as one refused before it arrived. */
-  taken(): RawRequest | undefined {
-    const native = this.#native
-    this.#native = undefined
-    return native
-  }
-
   /** Records a request that begins, and what is read and sent from now on. */
-  beginRequest(request: Request, arrived: RawRequest | undefined): Activity {
+  beginRequest(request: Request): Activity {
     const { raw, id, ip } = request
-    const native = arrived ?? raw
+    const native = originalOf(raw)
     const { method, target } = native
     const repeat = this.repeating.getStore()
     // With another method, the same path may be that of a route with other names.
     const earlier = (repeat && this.#secrets.get(repeat.of)) ?? []
-    const secrets = [...this.redactor.ofPath(request.params), ...earlier]
+    const secrets = [...secretsOf(request.params, this.redactor.isSecret), ...earlier]
     const shown = this.redactor.target(target.slice(0, 4_096), secrets)
     // The trace of the sender, except for a replay, which is a trace of its own.
     const trace = repeat === undefined ? traceOf(raw.header('traceparent')) : undefined
@@ -173,7 +161,7 @@ export class Recorder {
     for (const name in kept.headers) grow(name.length + kept.headers[name]!.length)
     captureBodies(raw, received, sent, ({ status, headers }) => {
       kept.response = { status, headers }
-      grow(lengthOf(headers))
+      for (const text of headers) grow(text.length)
       activity.note = String(status)
       // For a streamed response, the activity itself ends only when the stream has been sent.
       activity.data.respondedAfter = this.activities.since(activity)
@@ -210,8 +198,6 @@ export class Recorder {
     return activity === undefined ? undefined : this.activities.mark(activity, name)
   }
 }
-
-const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0)
 
 /**
  * Returns data as the page receives it, and its size. It is a copy: a slice of a string keeps the whole string in memory, so a line with

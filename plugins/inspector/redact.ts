@@ -2,7 +2,7 @@ import { mediaTypeOf } from '../shared/http/media-type.ts'
 import { describeError } from '../shared/logging/logger.ts'
 import type { Marks } from '../shared/schema/marks.ts'
 import { hideInText, isMarkedName } from '../shared/values/marked.ts'
-import { isSecret, isSecretElement, isSecretMember, redacted, redactPath, secretsOf } from '../shared/values/redact.ts'
+import { isSecret, isSecretElement, isSecretMember, redacted, redactPath } from '../shared/values/redact.ts'
 import { cutText, redactText } from '../shared/values/redact-text.ts'
 import { safely } from '../shared/values/safely.ts'
 
@@ -41,8 +41,8 @@ export class Redactor {
     return redactText(cutText(hideInText(text), most), isHidden)
   }
 
-  headers(headers: { readonly [name: string]: unknown }): Record<string, unknown> {
-    return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, this.header(name, value)]))
+  headers(headers: { readonly [name: string]: unknown }): [string, unknown][] {
+    return Object.entries(headers).map(([name, value]) => [name, this.header(name, value)])
   }
 
   header<Value>(name: string, value: Value): Value | string {
@@ -50,11 +50,6 @@ export class Redactor {
     if (typeof value !== 'string') return this.value(value) as Value
     // These headers contain addresses, which have parameters.
     return this.text(/^(?:location|content-location|referer|link)$/.test(name) ? this.target(value) : value)
-  }
-
-  /** Returns the values of path parameters that are secret according to their names. */
-  ofPath(params: { readonly [name: string]: string | undefined }): readonly string[] {
-    return secretsOf(params, (name) => this.isSecret(name))
   }
 
   /** Returns path and query without the values of secret parameters, and without `hidden`, the secret values of the path. */

@@ -82,7 +82,7 @@ export async function httpOf(recorder: Recorder, activity: Activity, kept: Captu
   const [type, encoding] = [header('content-type'), header('content-encoding')]
   return {
     request: {
-      headers: Object.entries(redactor.headers(headers)),
+      headers: redactor.headers(headers),
       body: hasBody
         ? await shownBody(redactor, received, marks.request, headers['content-type'], headers['content-encoding'])
         : undefined,

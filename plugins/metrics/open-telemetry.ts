@@ -1,10 +1,11 @@
 import type { Attributes, BatchObservableResult, Histogram, Meter, Observable } from '@opentelemetry/api'
 import type { Kernel, Request, RequestTrace } from '../../kernel/index.ts'
-import { followChannel, together } from '../shared/development/held-channel.ts'
+import { followChannel } from '../shared/development/held-channel.ts'
 import { errorType, methodAttribute, type OpenTelemetryApi } from '../shared/development/open-telemetry.ts'
 import { isOwnRequest } from '../shared/development/own-requests.ts'
 import { madeIn } from '../shared/values/memoize.ts'
 import { attributeValue } from '../shared/work/kind.ts'
+import { whenOver } from '../shared/work/wrap-work.ts'
 import type { Recorder } from './instruments.ts'
 import { type Metrics, merged } from './service.ts'
 import type { Convention, Family, Sample } from './text.ts'
@@ -115,24 +116,17 @@ export function exportMetrics(api: OpenTelemetryApi, metrics: Metrics, server: K
 /** Requests in progress, by method and scheme. Uses the channel of requests, which reports the end of each exactly once. */
 class ActiveRequests {
   readonly #counts = new Map<string, { readonly labels: { method: string; scheme: string }; value: number }>()
-  readonly #counted = new WeakMap<RequestTrace, { value: number }>()
   readonly stop: () => void
 
   constructor(isOfServers: (server: Request['server']) => boolean) {
-    this.stop = together([
-      followChannel('tracing:framework:request:start', (event: RequestTrace) => {
-        const { request } = event
-        if (!isOfServers(request.server) || isOwnRequest(request)) return
-        const labels = { method: methodAttribute(request.method), scheme: request.protocol }
-        const count = madeIn(this.#counts, `${labels.method} ${labels.scheme}`, () => ({ labels, value: 0 }))
-        count.value++
-        this.#counted.set(event, count)
-      }),
-      followChannel('tracing:framework:request:asyncEnd', (event: RequestTrace) => {
-        const count = this.#counted.get(event)
-        if (count !== undefined) count.value--
-      }),
-    ])
+    this.stop = followChannel('tracing:framework:request:start', (event: RequestTrace) => {
+      const { request } = event
+      if (!isOfServers(request.server) || isOwnRequest(request)) return
+      const labels = { method: methodAttribute(request.method), scheme: request.protocol }
+      const count = madeIn(this.#counts, `${labels.method} ${labels.scheme}`, () => ({ labels, value: 0 }))
+      count.value++
+      whenOver(event, () => count.value--)
+    })
   }
 
   /** All series, including those at 0: a series that is left out would keep its last value. */

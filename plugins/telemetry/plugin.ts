@@ -8,7 +8,7 @@ import { madeIn } from '../shared/values/memoize.ts'
 import { eachWorkOf } from '../shared/work/kind.ts'
 import { followFetch } from './fetch.ts'
 import { telemetryOptions } from './options.ts'
-import { RequestSpans } from './requests.ts'
+import { decided, RequestSpans } from './requests.ts'
 import { Telemetry } from './service.ts'
 import { Spans } from './spans.ts'
 import { followPlugins, followWork } from './work.ts'
@@ -57,7 +57,7 @@ export const telemetry = definePlugin({
       await exportLast(spans.sdk, 'telemetry: the last spans', ctx.log)
     })
 
-    ctx.onRoute((route) => requests.addRoute(route, route.settings.telemetry === false))
+    ctx.onRoute((route) => requests.routes.set(route, decided(route, route.settings.telemetry === false)))
     if (settings.requests) ctx.onClose(requests.follow(ctx.server))
 
     const removeFields = addLogFields((request) => {

@@ -5,6 +5,7 @@ import { methodAttribute } from '../shared/development/open-telemetry.ts'
 import { isOwnRequest } from '../shared/development/own-requests.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { isHiddenName } from '../shared/values/marked.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { redactPath, secretsOf } from '../shared/values/redact.ts'
 import { tenantKeptBy } from '../shared/values/tenants.ts'
 import { whenOver, wrapWork } from '../shared/work/wrap-work.ts'
@@ -17,7 +18,7 @@ const headersOf: TextMapGetter<Request> = {
 }
 
 /** What is decided about the requests of a route when it is registered; quiet ones have no spans. */
-const decided = ({ method, path }: Route, isQuiet: boolean) => ({
+export const decided = ({ method, path }: Route, isQuiet: boolean) => ({
   isQuiet,
   method,
   name: `${method} ${path}`,
@@ -46,7 +47,7 @@ interface Followed {
 export class RequestSpans {
   readonly #spans: Spans
   readonly #settings: TelemetrySettings
-  readonly #routes = new RouteValue<ReturnType<typeof decided>>()
+  readonly routes = new RouteValue<ReturnType<typeof decided>>()
   /** The spans of instrumentations that requests have taken. */
   readonly #taken = new WeakSet<Span>()
   /** What the contexts of requests are made from: a span in one of them is not that of an instrumentation. */
@@ -56,11 +57,6 @@ export class RequestSpans {
     this.#spans = spans
     this.#settings = settings
     this.#root = spans.api.ROOT_CONTEXT.setValue(isOurs, true)
-  }
-
-  /** Called for each route before its first request. */
-  addRoute(route: Route, isQuiet: boolean): void {
-    this.#routes.set(route, decided(route, isQuiet))
   }
 
   /** The span of a request, even after the request is over. */
@@ -76,7 +72,7 @@ export class RequestSpans {
       wrapWork<RequestTrace>('request', (event, work) => {
         const { request } = event
         if (request.server !== server || !this.#spans.hasSdk || isOwnRequest(request)) return work()
-        const route = this.#routes.of(request)
+        const route = this.routes.of(request)
         if (route?.isQuiet) return api.context.with(this.#silent(), work)
         const name = route?.method === request.method ? route.name : nameOf(request)
         const one = this.#begin(request, name)
@@ -102,7 +98,7 @@ export class RequestSpans {
       // In a request that is not recorded, the span would belong to nothing.
       begin: ({ request }) =>
         request.server === server && this.of(request)?.isRecording() === true
-          ? { name: this.#routes.of(request)?.handler ?? 'handler' }
+          ? { name: this.routes.of(request)?.handler ?? 'handler' }
           : undefined,
     })
   }
@@ -119,7 +115,9 @@ export class RequestSpans {
     const { api } = this.#spans
     const active = api.context.active()
     const outer = api.trace.getSpan(active)
-    if (outer !== undefined && active.getValue(isOurs) === undefined && this.#isOfServer(outer)) {
+    // An instrumentation made the span for this very request: a server's span, not made here, nor used by another request.
+    const isOfServer = (outer as { kind?: unknown } | undefined)?.kind === api.SpanKind.SERVER
+    if (outer !== undefined && isOfServer && active.getValue(isOurs) === undefined && !this.#taken.has(outer)) {
       this.#taken.add(outer)
       const { route } = request
       if (route !== undefined)
@@ -140,15 +138,10 @@ export class RequestSpans {
     return { span, context, isOuter: false, step: undefined, isOver: false }
   }
 
-  /** Whether an instrumentation made the span for this very request: a server's span, not made here, nor used by another request. */
-  #isOfServer(span: Span): boolean {
-    return (span as { kind?: unknown }).kind === this.#spans.api.SpanKind.SERVER && !this.#taken.has(span)
-  }
-
   #step({ request, name }: StepTrace): void {
     const one = (request as Traced)[followed]
     if (one === undefined) return
-    this.#endStep(one)
+    this.#spans.end(one.step)
     // The step began after the client had left.
     if (one.isOver) return
     // The handler has a span of its own, which ends when it does.
@@ -158,7 +151,7 @@ export class RequestSpans {
   #end({ request, response }: RequestTrace, one: Followed): void {
     const { span, isOuter, failure } = one
     one.isOver = true
-    this.#endStep(one)
+    this.#spans.end(one.step)
     const tenant = tenantKeptBy(request)
     if (tenant !== undefined) this.#spans.attempt(() => span.setAttribute(tenantAttribute, tenant.id))
     const { statusCode, aborted } = response
@@ -172,10 +165,6 @@ export class RequestSpans {
     }
     // A failure, with its message, has already set the status.
     else this.#spans.endWith(span, statusCode, failure === undefined ? 500 : Number.POSITIVE_INFINITY)
-  }
-
-  #endStep({ step }: Followed): void {
-    if (step !== undefined) this.#spans.end(step)
   }
 }
 
@@ -197,25 +186,20 @@ function sampledOf({ method, path, params, protocol, route }: Request): Attribut
   return attributes
 }
 
-/** Addresses by scheme and host. Clients choose the host, so there is a limit. */
-const addresses = { http: new Map<unknown, Address>(), https: new Map<unknown, Address>() }
-type Address = ReturnType<typeof addressIn>
+const addressIn = (url: URL) => ({ name: addressOf(url), port: url.port === '' ? undefined : Number(url.port) })
 
-function addressIn(url: URL) {
-  return { name: addressOf(url), port: url.port === '' ? undefined : Number(url.port) }
-}
+/** Addresses by scheme and host. Clients choose the host, so there is a limit. */
+type Addresses = Map<unknown, ReturnType<typeof addressIn>>
+const addresses = { http: new Map() as Addresses, https: new Map() as Addresses }
 
 function attributesOf(request: Request): Attributes {
   const { protocol, raw, ip } = request
   const known = addresses[protocol]
-  let address = known.get(raw.host)
-  if (address === undefined) {
-    address = addressIn(new URL(request.url))
-    if (known.size < 100) known.set(raw.host, address)
-  }
+  if (known.size > 100) known.clear()
+  const { name, port } = madeIn(known, raw.host, () => addressIn(new URL(request.url)))
   return {
-    'server.address': address.name,
-    'server.port': address.port,
+    'server.address': name,
+    'server.port': port,
     'client.address': ip,
     'network.protocol.version': raw.version,
     'user_agent.original': raw.header('user-agent'),

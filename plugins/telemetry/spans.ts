@@ -132,8 +132,8 @@ export class Spans {
     return { span, context: trace.setSpan(around, span) }
   }
 
-  end(span: Span): void {
-    this.attempt(() => span.end())
+  end(span: Span | undefined): void {
+    this.attempt(() => span?.end())
   }
 
   /** Ends the span of an exchange; its status is an error from `failsFrom` on. */

@@ -9,11 +9,11 @@ class RewrittenRequest implements RawRequest {
   readonly hostOptional: boolean
   readonly secure: boolean
   readonly ip: string
-  readonly #original: RawRequest
+  readonly original: RawRequest
   readonly #failure: Error | undefined
 
   constructor(original: RawRequest, rewrite: Rewrite, failure?: Error) {
-    this.#original = original
+    this.original = original
     this.#failure = failure
     this.method = rewrite.method ?? original.method
     this.target = rewrite.target ?? original.target
@@ -24,46 +24,46 @@ class RewrittenRequest implements RawRequest {
   }
 
   get version(): string | undefined {
-    return this.#original.version
+    return this.original.version
   }
   get hasBody(): boolean {
-    return this.#original.hasBody
+    return this.original.hasBody
   }
   get countsBody(): boolean {
-    return this.#original.countsBody === true
+    return this.original.countsBody === true
   }
   get upgrade(): string | undefined {
-    return this.#original.upgrade
+    return this.original.upgrade
   }
   get isReceiving(): boolean {
-    return this.#original.isReceiving
+    return this.original.isReceiving
   }
   header(name: string): string | undefined {
-    return this.#original.header(name)
+    return this.original.header(name)
   }
   headers(): Record<string, string> {
-    return this.#original.headers()
+    return this.original.headers()
   }
   bytes(limit: number): Promise<Uint8Array> {
-    return this.#original.bytes(limit)
+    return this.original.bytes(limit)
   }
   stream(): AsyncIterable<Uint8Array> {
-    return this.#original.stream()
+    return this.original.stream()
   }
   onAbort(listener: () => void): void {
-    this.#original.onAbort(listener)
+    this.original.onAbort(listener)
   }
   onSettled(listener: () => void, always?: boolean): void {
-    this.#original.onSettled(listener, always)
+    this.original.onSettled(listener, always)
   }
   refusal(): Error | undefined {
-    return this.#failure ?? this.#original.refusal()
+    return this.#failure ?? this.original.refusal()
   }
   hangUp(): void {
-    this.#original.hangUp()
+    this.original.hangUp()
   }
   respond(reply: Reply): boolean {
-    return this.#original.respond(reply)
+    return this.original.respond(reply)
   }
 }
 
@@ -77,6 +77,10 @@ function asError(thrown: unknown): Error {
     ? thrown
     : new Error('a rewriter threw something that is not an error', { cause: thrown })
 }
+
+/** A request as its client sent it. */
+export const originalOf = (raw: RawRequest): RawRequest =>
+  raw instanceof RewrittenRequest ? originalOf(raw.original) : raw
 
 /** Applies the rewriters in order, each to the result of the previous one. Never throws: a failure becomes a refusal. */
 export function rewriteRequest(raw: RawRequest, rewriters: readonly Rewriter[]): RawRequest {

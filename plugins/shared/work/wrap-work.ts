@@ -19,33 +19,30 @@ export function wrapWork<Event extends object>(kind: string, wrap: WrapWork<Even
   const wrappers = wrappersOf(kind)
   const one = <Result>(event: object, work: () => Result) => wrapped(wrap, event, work)
   wrappers.push(one)
-  return () => {
-    const i = wrappers.indexOf(one)
-    if (i >= 0) wrappers.splice(i, 1)
-  }
+  // Nothing is removed a second time: -1 becomes a place beyond the end.
+  return () => void wrappers.splice(wrappers.indexOf(one) >>> 0, 1)
 }
 
 /** Calls the work within the wrapper. A tool that fails must not make the work fail or happen twice. */
 function wrapped<Result>(wrap: WrapWork<never>, event: object, work: () => Result): Result {
-  let isBegun = false
-  let hasFailed = false
-  let outcome: unknown
+  let done: ReturnType<typeof outcomeOf<Result>> | undefined
   const once = () => {
-    if (isBegun) return
-    isBegun = true
-    try {
-      outcome = work()
-    } catch (thrown) {
-      hasFailed = true
-      outcome = thrown
-    }
+    done ??= outcomeOf(work)
   }
   try {
     wrap(event as never, once)
   } catch (error) {
     process.emitWarning(error instanceof Error ? error : String(error))
   }
-  once()
-  if (hasFailed) throw outcome
-  return outcome as Result
+  const { result, thrown } = done ?? outcomeOf(work)
+  if (thrown !== undefined) throw thrown.error
+  return result as Result
+}
+
+function outcomeOf<Result>(work: () => Result): { result?: Result; thrown?: { error: unknown } } {
+  try {
+    return { result: work() }
+  } catch (error) {
+    return { thrown: { error } }
+  }
 }
