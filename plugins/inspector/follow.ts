@@ -30,13 +30,10 @@ export function follow(
   isOwn: (request: Pick<Request, 'path'>) => boolean,
 ): () => void {
   const links = new Links()
-  // In Node.js before 24, a storage in use makes every promise of the process slower.
-  const disable = () => {
-    recorder.current.disable()
-    recorder.repeating.disable()
-  }
   const ends = [
-    disable,
+    // In Node.js before 24, a storage in use makes every promise of the process slower.
+    () => recorder.current.disable(),
+    () => recorder.repeating.disable(),
     followRequests(recorder, ctx.server, isOwn),
     followCalls(recorder, ({ port, pathname: path }) => port === String(ctx.server.port) && isOwn({ path })),
   ]

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Kernel, Request, Response } from '../../kernel/index.ts'
 import { originalOf } from '../shared/http/rewrite.ts'
+import { describeError } from '../shared/logging/logger.ts'
 import { type Marks, marksOf } from '../shared/schema/marks.ts'
 import { secretsOf } from '../shared/values/redact.ts'
 import { safely } from '../shared/values/safely.ts'
@@ -182,7 +183,7 @@ export class Recorder {
 
   failed(activity: Activity | undefined, error: unknown): void {
     if (activity === undefined || activity.error !== undefined) return
-    const { data, size } = copied(this.hiding(activity, this.redactor.error(error)))
+    const { data, size } = copied(this.hiding(activity, this.redactor.own(describeError(error, false))))
     activity.error = data
     this.activities.grow(activity, size)
     // One that matters to the application is thrown in the work around it.

@@ -37,7 +37,7 @@ export class Redactor {
   }
 
   /** Values are hidden first: a part of one, at the place of the cut, would stay. */
-  #redacted(text: string, most = maxText, isHidden = this.#isKnown): string {
+  text(text: string, most = maxText, isHidden = this.#isKnown): string {
     return redactText(cutText(hideInText(text), most), isHidden)
   }
 
@@ -56,7 +56,7 @@ export class Redactor {
   target(target: string, hidden: readonly string[] = []): string {
     const at = target.indexOf('?')
     const path = redactPath(at === -1 ? target : target.slice(0, at), hidden)
-    return this.#redacted(at === -1 ? path : `${path}?${this.#form(target.slice(at + 1))}`)
+    return this.text(at === -1 ? path : `${path}?${this.#form(target.slice(at + 1))}`)
   }
 
   #form(text: string): string {
@@ -68,7 +68,7 @@ export class Redactor {
         if (this.isSecret(decoded(name))) return `${name}=${redacted}`
         // Values may contain return addresses, JSON or GraphQL documents, whose escapes hide what is in them.
         const value = decoded(pair.slice(at + 1))
-        const safe = this.#redacted(value)
+        const safe = this.text(value)
         return safe === value ? pair : `${pair.slice(0, at + 1)}${safe}`
       })
       .join('&')
@@ -83,13 +83,13 @@ export class Redactor {
   }
 
   /** The same for an object of the framework. */
-  own(value: object): Record<string, unknown> {
+  own(value: unknown): Record<string, unknown> {
     return this.value(value, ofData, true) as Record<string, unknown>
   }
 
   /** Returns a copy without secrets, of what JSON can express; it refers to no object of the application. */
   #copied(value: unknown, depth: number, room: { left: number }, isOwn = false): unknown {
-    if (typeof value === 'string') return this.#redacted(value, maxMemberText)
+    if (typeof value === 'string') return this.text(value, maxMemberText)
     if (typeof value === 'bigint' || typeof value === 'symbol') return String(value)
     if (typeof value === 'function') return `[function ${value.name}]`
     if (typeof value !== 'object' || value === null) return value
@@ -140,15 +140,7 @@ export class Redactor {
     }
     // What has no name cannot be found in text.
     if (marks.some(({ hasNameless }) => hasNameless)) return redacted
-    return this.#redacted(text, maxText, this.isSecret)
-  }
-
-  text(text: string): string {
-    return this.#redacted(text)
-  }
-
-  error(error: unknown): unknown {
-    return this.value(describeError(error, false), ofData, true)
+    return this.text(text, maxText, this.isSecret)
   }
 }
 
