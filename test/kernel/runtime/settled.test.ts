@@ -140,3 +140,24 @@ async function* failing() {
   yield 'a line\n'
   throw new Error('no disk')
 }
+
+test.each([
+  'inject',
+  'fetch',
+])('onSettled with `always` is called when a client leaves a handler that never ends: %s', async (way) => {
+  const { kernel } = makeKernel()
+  closing.push(() => kernel.close())
+  const gone = new AbortController()
+  let count = 0
+  kernel.get('/', (req) => {
+    req.raw.onSettled(() => count++, true)
+    setImmediate(() => gone.abort())
+    return new Promise(() => {})
+  })
+  await kernel.ready()
+  const { signal } = gone
+  const sent =
+    way === 'inject' ? kernel.inject({ url: '/', signal }) : kernel.fetch(new Request('http://localhost/', { signal }))
+  void Promise.resolve(sent).catch(() => {})
+  await expect.poll(() => count).toBe(1)
+})

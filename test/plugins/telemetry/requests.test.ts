@@ -4,7 +4,8 @@ import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentele
 import { AlwaysOffSampler, ParentBasedSampler } from '@opentelemetry/sdk-trace-node'
 import { HttpError, RouteCollection, Server, type ServerOptions, type TelemetryOptions } from 'framework'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { defineError } from '../../../kernel/index.ts'
+import { defineError, type RequestTrace } from '../../../kernel/index.ts'
+import { wrapWork } from '../../../plugins/shared/work/wrap-work.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { freePort } from '../../support/own-server.ts'
 import { keepSpans, placed, treeOf } from '../../support/spans.ts'
@@ -277,6 +278,28 @@ describe('the context that a client sends', () => {
     expect(span.parentSpanContext).toBeUndefined()
     expect(span.spanContext().traceId).not.toBe(traceId)
     expect(span.links.map((link) => link.context.traceId)).toEqual([traceId])
+  })
+
+  test('of which no one records anything adds nothing that is called at its end, and is still the context of the handler', async () => {
+    const spans = sdk({ sampler: new ParentBasedSampler({ root: new AlwaysOffSampler() }) })
+    const heard: string[] = []
+    const end = wrapWork<RequestTrace>('request', ({ request: { raw } }, work) => {
+      const { onSettled } = raw
+      raw.onSettled = (...given) => {
+        heard.push('settled')
+        onSettled.apply(raw, given)
+      }
+      work()
+    })
+    clean.push(end)
+    const server = make((routes) => void routes.get('/', () => ({ ...trace.getActiveSpan()?.spanContext() })))
+    const headers = { traceparent: parent.replace(/01$/, '00') }
+    const unrecorded = await server.inject.get('/', { headers })
+    unrecorded.assertBodySubset({ traceId, traceFlags: 0 })
+    expect(heard).toEqual([])
+    await server.inject.get('/', { headers: { traceparent: parent } })
+    expect(heard).toEqual(['settled'])
+    expect(spans.all).toHaveLength(2)
   })
 
   test('decides about the sampling, and what is not sampled reads nothing of the request', async () => {
