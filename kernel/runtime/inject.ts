@@ -116,8 +116,7 @@ class InjectRaw implements RawRequest {
 
   onSettled(listener: () => void, always?: boolean): void {
     if (always) this.onAbort(() => this.settle())
-    if (this.#waiting === undefined) listener()
-    else this.#waiting.push(listener)
+    if (this.#waiting?.push(listener) === undefined) listener()
   }
 
   /** Called when all bytes of the response have arrived, or it broke off. */

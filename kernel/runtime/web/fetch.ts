@@ -165,8 +165,7 @@ class FetchRequest implements RawRequest {
   onSettled(listener: () => void, always?: boolean): void {
     if (always) this.onAbort(() => {})
     if (this.#settled) return void listener()
-    this.#waiting ??= []
-    this.#waiting.push(listener)
+    if (this.#waiting?.push(listener) === undefined) this.#waiting = [listener]
   }
 
   refusal(): FrameworkError | undefined {
