@@ -199,7 +199,7 @@ export class DatabaseClient {
       if (isFrameworkError(error) && error.code === 'PeerMissingError') throw error
       throw connectError(name, system === 'sqlite' ? url : shownAddress(url), error)
     }
-    if (outbox) this.outbox = new Outbox(this, outbox, server, log)
+    if (outbox) this.outbox = new Outbox(this, outbox, server, log, this.#driver.listen)
     if (inbox) this.inbox = new Inbox(this, inbox)
     await this.outbox?.open()
     await this.inbox?.open(log)

@@ -51,6 +51,8 @@ export interface OutboxOptions {
   table?: string
   /** Milliseconds between two looks for messages of other processes, and for those to be tried again. Default 1000. */
   pollInterval?: number
+  /** Whether processes tell each other of committed messages, by `LISTEN` and one more connection; Postgres only. Default `true`. */
+  listen?: boolean
 }
 
 /** The ids that `once` remembers. */
@@ -117,6 +119,7 @@ const url = option
 const outbox = option.shape({
   table: tableOption('framework_outbox'),
   pollInterval: option.ms({ min: 10 }).default(1_000),
+  listen: option.flag().default(true),
 })
 const inbox = option.shape({
   table: tableOption('framework_inbox'),

@@ -5,7 +5,8 @@ import { Availability } from '../shared/stores/availability.ts'
 import { ensureTable, nowOf } from '../shared/stores/tables.ts'
 import { inServer } from '../shared/work/contexts.ts'
 import { deliverersOf, type OutboxMessage } from '../shared/work/outbox.ts'
-import type { Connection, DriverSettings, QueryResult, TableHost } from './drivers/contract.ts'
+import type { Connection, DriverSettings, OpenDriver, QueryResult, TableHost } from './drivers/contract.ts'
+import { channel, Listener } from './listener.ts'
 
 /** A message that this process delivers. */
 interface Claimed {
@@ -64,24 +65,30 @@ export class Outbox {
   // What is delivered belongs to no request, although its commit may have begun it.
   readonly #outside = AsyncLocalStorage.snapshot()
   readonly #timers: Timer[] = []
+  readonly #listen: OpenDriver['listen']
+  #listener: Listener | undefined
   #isEnding = false
   readonly #availability = new Availability((isDown, error) => {
     if (isDown) this.#log.warn({ err: error }, 'the outbox does not work: its messages wait')
     else this.#log.warn('the outbox works again')
   })
 
-  constructor(client: TableHost, settings: OutboxSettings, server: object, log: Logger) {
+  /** `listen`: how it is told of messages of other processes. */
+  constructor(client: TableHost, settings: OutboxSettings, server: object, log: Logger, listen: OpenDriver['listen']) {
     this.#client = client
     this.#settings = settings
     this.server = server
     this.#log = log.child({ database: client.name })
+    this.#listen = settings.listen ? listen : undefined
     const { table } = settings
     const now = nowOf(client)
     const locked = client.system === 'sqlite' ? '' : 'for update of o skip locked'
     const claimed = `update ${table} set due_at = ${now} + ${lease}`
     const returned = 'returning id, key, data, attempts'
+    const store = `insert into ${table} (sender, key, data, created_at, due_at) values ($1, $2, $3, ${now}, ${now})`
     this.#texts = {
-      store: `insert into ${table} (sender, key, data, created_at, due_at) values ($1, $2, $3, ${now}, ${now})`,
+      // Part of the transaction: also a process that dies right after the commit has told the others.
+      store: this.#listen ? `with stored as (${store}) select pg_notify('${channel}', $1)` : store,
       // From key to key by the index: the backlog of one costs nothing.
       claim: `with recursive keys(sender, key) as (
           select sender, min(key) from ${table} where sender = $1 group by sender
@@ -123,20 +130,29 @@ export class Outbox {
       timer.unref()
       this.#timers.push(timer)
     }
-    every(this.#settings.pollInterval, async () => {
+    const look = async () => {
       const { rows } = await this.#query<{ sender: string }>('due', [])
       for (const { sender } of rows) this.wake(sender)
-    })
+    }
+    every(this.#settings.pollInterval, look)
     every(lease / 3, () => this.#extend())
+    const listen = this.#listen
+    if (listen === undefined) return
+    const wake = (sender: string) => this.wake(sender)
+    const lookNow = () => void this.#tracked(this.#noting(look))
+    this.#outside(() => {
+      this.#listener = new Listener(listen, wake, lookNow, this.#log)
+    })
   }
 
   /** Looks for messages of a sender. */
   wake(sender: string): void {
     this.start()
+    if (!deliverersOf(this.server).has(sender)) return
     const lane = this.#lanes.get(sender) ?? { running: 0, isLooking: false, isWoken: false }
     this.#lanes.set(sender, lane)
     lane.isWoken = true
-    if (lane.isLooking || this.#isEnding || !deliverersOf(this.server).has(sender)) return
+    if (lane.isLooking || this.#isEnding) return
     lane.isLooking = true
     const look = this.#noting(async () => {
       while (lane.isWoken && lane.running < concurrency && !this.#isEnding) {
@@ -174,6 +190,7 @@ export class Outbox {
   async close(): Promise<void> {
     this.#isEnding = true
     for (const timer of this.#timers) systemClock.clear(timer)
+    await this.#listener?.close()
     await this.drain()
   }
 

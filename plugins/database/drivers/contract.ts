@@ -29,7 +29,7 @@ export interface DriverSettings {
   readonly statementTimeout: number | false
   readonly slowQuery: number
   readonly log: 'all' | 'slow' | 'none'
-  readonly outbox: { readonly table: string; readonly pollInterval: number } | false
+  readonly outbox: { readonly table: string; readonly pollInterval: number; readonly listen: boolean } | false
   readonly inbox: { readonly table: string; readonly keep: number } | false
   readonly layer: ((parts: never) => unknown) | undefined
   readonly options: { readonly [name: string]: unknown } | undefined
@@ -75,6 +75,13 @@ export interface PoolCounts {
   readonly waiting: number
 }
 
+/** A connection that listens to a channel. */
+export interface Listening {
+  /** Resolves, with the reason, when the connection is lost. */
+  readonly lost: Promise<unknown>
+  end(): Promise<void>
+}
+
 /** A pool of one of the supported packages. */
 export interface OpenDriver {
   /** The pool of the package, for layers, if it takes part in transactions. */
@@ -82,6 +89,8 @@ export interface OpenDriver {
   /** Runs one statement outside of transactions; `undefined` if it has to wait for a connection. */
   query(text: string, values: readonly unknown[]): Promise<QueryResult<never>> | undefined
   connect(): Promise<Connection>
+  /** Listens to a channel, with a connection outside of the pool; Postgres only. */
+  listen?(channel: string, onMessage: (payload: string) => void): Promise<Listening>
   counts(): PoolCounts
   /** The statements that begin a transaction. */
   begin(options: TransactionSettings): readonly string[]

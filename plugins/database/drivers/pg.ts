@@ -60,10 +60,10 @@ export async function openPg(settings: DriverSettings, host: DriverHost): Promis
       )
     },
   })
+  const ofClient = { connectionString: url, connectionTimeoutMillis: settings.pool.acquireTimeout }
   const pool = new pg.Pool({
-    connectionString: url,
+    ...ofClient,
     max: settings.pool.max,
-    connectionTimeoutMillis: settings.pool.acquireTimeout,
     idleTimeoutMillis: settings.pool.idleTimeout,
     ...limitsOf(settings),
     ...settings.options,
@@ -94,6 +94,22 @@ export async function openPg(settings: DriverSettings, host: DriverHost): Promis
         client,
         query: (text, values) => client.query(text, [...values]).then(resultOf),
         release: (isBroken) => client.release(isBroken),
+      }
+    },
+    async listen(channel, onMessage) {
+      const client = new pg.Client({ ...ofClient, keepAlive: true, ...settings.options })
+      const lost = new Promise<unknown>((resolve) => {
+        client.on('error', resolve).on('end', () => resolve(new Error('the server has ended the connection')))
+      })
+      client.on('notification', ({ payload = '' }) => onMessage(payload))
+      const end = () => client.end()
+      try {
+        await client.connect()
+        await client.query(`listen ${channel}`)
+        return { lost, end }
+      } catch (error) {
+        await end()
+        throw error
       }
     },
     counts,

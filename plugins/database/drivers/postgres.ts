@@ -1,4 +1,5 @@
 import { peer } from '../../shared/environment/optional-package.ts'
+import { deferred } from '../../shared/values/promises.ts'
 import type { DriverHost } from '../queries.ts'
 import { type DriverSettings, limitsOf, type OpenDriver, postgresBegin } from './contract.ts'
 
@@ -10,14 +11,13 @@ export async function openPostgresJs(settings: DriverSettings, { reports }: Driv
     'the plugin database (driver postgres)',
   )
   const { url, pool } = settings
-  const sql = postgres(url, {
-    max: pool.max,
+  const ofClient = {
     connect_timeout: pool.acquireTimeout / 1_000,
-    idle_timeout: pool.idleTimeout / 1_000,
     onnotice: () => {},
     connection: limitsOf(settings),
     ...settings.options,
-  })
+  }
+  const sql = postgres(url, { max: pool.max, idle_timeout: pool.idleTimeout / 1_000, ...ofClient })
   // It would wait for ever where nothing listens.
   await sql.unsafe('select 1')
   // The package says neither how many connections it has nor how many callers wait.
@@ -50,6 +50,20 @@ export async function openPostgresJs(settings: DriverSettings, { reports }: Driv
           const end = reserved.unsafe('select pg_terminate_backend(pg_backend_pid())')
           void end.catch(() => {}).then(() => reserved.release())
         },
+      }
+    },
+    async listen(channel, onMessage) {
+      const lost = deferred<unknown>()
+      // Its own `listen` says nothing of a lost connection, and gives up after one attempt to come back.
+      const onnotify = (_: string, payload: string) => onMessage(payload)
+      const own = { ...ofClient, max: 1, max_lifetime: null, onnotify, onclose: lost.resolve }
+      const one = postgres(url, own)
+      try {
+        await one.unsafe(`listen ${channel}`)
+        return { lost: lost.promise, end: () => one.end() }
+      } catch (error) {
+        await one.end()
+        throw error
       }
     },
     counts: () => ({ size, idle: size - used, waiting }),

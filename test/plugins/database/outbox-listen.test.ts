@@ -1,0 +1,124 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createQueue, type DatabaseClient, Server } from 'framework'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deliverFromOutbox } from '../../../plugins/shared/work/outbox.ts'
+import { outboxFor } from '../../../plugins/shared/work/transactions.ts'
+import type { OwnServer } from '../../support/own-server.ts'
+import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+
+// In most of these tests, nobody looks for messages of others: what is delivered was announced.
+const never = 3_600_000
+
+const client = (server: Server): DatabaseClient => server.services.get('databases').client()
+
+describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of Postgres is told, %s', (driver) => {
+  let postgres: OwnServer
+  let owner: Server
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    owner = new Server({ plugins: { database: { url: postgres.url } } })
+    await owner.ready()
+  })
+  afterAll(async () => {
+    await owner.close()
+    await postgres.stop()
+  })
+
+  const run = (text: string) => client(owner).query(text)
+  const listening = async () =>
+    (await run("select pid from pg_stat_activity where query = 'listen framework_outbox'")).count
+  const serve = async (pollInterval: number, more: object = {}) => {
+    const database = { url: postgres.url, driver, outbox: { table: 'told', pollInterval }, ...more }
+    const server = new Server({ port: 0, plugins: { database } })
+    await server.listen()
+    return server
+  }
+  const write = (server: Server, n: number) =>
+    client(server).transaction(() => outboxFor(server)!({ sender: 'test', key: 'a', data: { n } }))
+
+  test('what a process has committed that died at once is delivered by another one at once', async () => {
+    const seen: unknown[] = []
+    const name = `told-${driver}`
+    const engine = {
+      ...{ name: 'test', subscribe: async () => {}, unsubscribe: async () => {} },
+      async publish(_: string, payload: unknown) {
+        seen.push(payload)
+        return { id: '' }
+      },
+    }
+    createQueue(name, engine)
+    const outbox = { table: 'told_processes', pollInterval: never }
+    await using server = new Server({
+      port: 0,
+      background: { queues: { config: {} } },
+      plugins: { database: { url: postgres.url, driver, outbox } },
+    })
+    await server.listen()
+    await expect.poll(listening).toBe(1)
+    const settings = JSON.stringify({ url: postgres.url, outbox, queue: name })
+    const writer = fork(join(import.meta.dirname, '../fixtures/outbox-writer.mjs'), [settings], {
+      cwd: join(import.meta.dirname, '../../..'),
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: [],
+      env: { ...process.env, NODE_OPTIONS: '' },
+    })
+    expect(await once(writer, 'exit')).toEqual([null, 'SIGKILL'])
+    await expect.poll(() => seen).toEqual([{ n: 1 }])
+  })
+
+  test('a connection that is lost comes back, and misses nothing that was committed in between', async () => {
+    const seen: number[] = []
+    await using writer = await serve(never, { outbox: { table: 'told', pollInterval: never } })
+    await using server = await serve(never)
+    deliverFromOutbox(server, 'test', async ({ n }: { n: number }) => void seen.push(n))
+    await expect.poll(listening).toBe(2)
+    await write(writer, 1)
+    await expect.poll(() => seen).toEqual([1])
+    await run("select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen framework_outbox'")
+    await write(writer, 2)
+    await expect.poll(() => seen, { timeout: 10_000 }).toEqual([1, 2])
+    await expect.poll(listening, { timeout: 10_000 }).toBe(2)
+    await write(writer, 3)
+    await expect.poll(() => seen).toEqual([1, 2, 3])
+  })
+
+  test('looks for messages while it cannot listen, and has no connection left when it is closed', async () => {
+    const seen: number[] = []
+    await run('drop table if exists told')
+    await run('create user plain; grant create on schema public to plain')
+    const url = postgres.url.replace('postgres@', 'plain@')
+    await using writer = await serve(never, { url })
+    await using server = await serve(50, { url })
+    deliverFromOutbox(server, 'test', async ({ n }: { n: number }) => void seen.push(n))
+    await expect.poll(listening).toBe(2)
+    await run('alter user plain nologin')
+    await run("select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen framework_outbox'")
+    await expect.poll(listening).toBe(0)
+    await write(writer, 1)
+    await expect.poll(() => seen).toEqual([1])
+    expect(await listening()).toBe(0)
+    await run('alter user plain login')
+    await expect.poll(listening, { timeout: 10_000 }).toBe(2)
+    await write(writer, 2)
+    await expect.poll(() => seen).toEqual([1, 2])
+    await Promise.all([writer.close(), server.close()])
+    const left = async () => (await run("select pid from pg_stat_activity where usename = 'plain'")).count
+    await expect.poll(left).toBe(0)
+    await run('drop owned by plain; drop user plain')
+  })
+
+  test('a server that closes while it connects leaves no connection', async () => {
+    const before = (await run('select pid from pg_stat_activity')).count
+    for (let round = 0; round < 10; round++) await (await serve(never)).close()
+    await expect.poll(async () => (await run('select pid from pg_stat_activity')).count).toBe(before)
+  })
+
+  test('with listen: false, it opens no connection and says nothing', async () => {
+    await using server = await serve(never, { outbox: { table: 'told', listen: false } })
+    await write(server, 1)
+    expect(await listening()).toBe(0)
+    await run('truncate told')
+  })
+})
