@@ -1,5 +1,5 @@
 import { isFrameworkError, type Logger, systemClock, within } from '../../kernel/index.ts'
-import { shownAddress } from '../shared/stores/address.ts'
+import { placeOf, shownAddress } from '../shared/stores/address.ts'
 import {
   type TransactionOptions,
   type TransactionSettings,
@@ -56,6 +56,11 @@ export class DatabaseClient {
   constructor(name: string, settings: DriverSettings) {
     this.name = name
     this.#settings = settings
+  }
+
+  /** @internal */
+  get place(): string | undefined {
+    return this.system === 'sqlite' ? undefined : placeOf(this.#settings.url, this.#settings.options)
   }
 
   /** `postgresql` or `sqlite`. */

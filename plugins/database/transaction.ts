@@ -1,13 +1,14 @@
 import { nameInTenant } from '../shared/values/tenants.ts'
 import type { OutboxMessage } from '../shared/work/outbox.ts'
 import { InboxError, type RunningTransaction, transactions } from '../shared/work/transactions.ts'
-import type { Connection } from './drivers/contract.ts'
+import type { Connection, QueryResult } from './drivers/contract.ts'
 import { TransactionEndedError, TransactionFailedError, TransactionStatementError } from './errors.ts'
 import type { Inbox } from './inbox.ts'
 import type { Outbox } from './outbox.ts'
 
 /** The database of a transaction. */
 export interface TransactionHost {
+  readonly place: string | undefined
   readonly outbox: Outbox | undefined
   readonly inbox: Inbox | undefined
 }
@@ -159,6 +160,14 @@ export class Level implements RunningTransaction {
   afterCommit(work: () => unknown): void {
     if (this.#outcome === 'released') this.#parent!.afterCommit(work)
     else this.deferred.push(work)
+  }
+
+  get place(): string | undefined {
+    return this.transaction.isWriting ? this.transaction.host.place : undefined
+  }
+
+  query(text: string, values: unknown[] = []): Promise<QueryResult<never>> {
+    return this.transaction.run(text, (connection, statement) => connection.query(statement, values))
   }
 
   get #outbox() {

@@ -11,9 +11,10 @@ import {
   type QueueErrorHandler,
 } from '../shared/engines/options.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
-import { addressOf, shownAddress } from '../shared/stores/address.ts'
+import { addressOf, placeOf, shownAddress } from '../shared/stores/address.ts'
 import { isUnreachable } from '../shared/stores/unreachable.ts'
 import { memoizedIn } from '../shared/values/memoize.ts'
+import { type RunningTransaction, transactionAt } from '../shared/work/transactions.ts'
 import { processConfig } from './config.ts'
 
 type Driver = QueueDriver<object>
@@ -136,6 +137,13 @@ export class Engines {
   #settingsOf(kind: string): (OwnEngineSettings & { readonly pubsub?: GenericPubSub }) | undefined {
     const config: Readonly<Record<string, unknown>> = this.config
     return Object.hasOwn(config, kind) ? (config[kind] as OwnEngineSettings) : undefined
+  }
+
+  /** The running transaction, if it is one of the database in which this engine keeps its messages. */
+  transactionOf({ kind, pubsub }: EngineRef): RunningTransaction | undefined {
+    const { pgboss } = this.config
+    if (kind !== 'pgboss' || pubsub !== undefined || pgboss === undefined) return undefined
+    return transactionAt(placeOf(addressOf('postgres', pgboss.connectionString), pgboss.options))
   }
 
   errorHandlerOf(engine: EngineRef): QueueErrorHandler | undefined {

@@ -229,7 +229,8 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const { check, kind, version } = engine
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))
     const known = (ids: string[]) => (settings.some(hasId) ? ids.map((id, i) => settings[i]!.meta?.id ?? id) : ids)
-    const options = settings.map(({ native }) => native)
+    const client = engines.transactionOf(engine)
+    const options = settings.map(({ native }) => (client ? { client, ...native } : native))
     // With a client, the message is part of the transaction itself.
     const isInside = options.some((one) => one !== undefined && 'client' in one)
     const store = isInside ? undefined : outboxFor(engines.server)

@@ -3,6 +3,7 @@ import { peer } from '../environment/optional-package.ts'
 import { addressOf } from '../stores/address.ts'
 import { isUnreachable } from '../stores/unreachable.ts'
 import { Memoized, memoizedIn, sharing } from '../values/memoize.ts'
+import { outsideTransactions, whenCommitted } from '../work/transactions.ts'
 import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { QueuePayloadError } from './errors.ts'
 import { uuidOf } from './ids.ts'
@@ -90,7 +91,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
   readonly #queues = new Map<string, Promise<void>>()
   readonly #pollers = new Map<string, Set<Poller>>()
   /** The started pg-boss; after a failure the next caller tries to start it again. */
-  readonly #boss = new Memoized(() => this.#start())
+  readonly #boss = new Memoized(() => outsideTransactions(() => this.#start()))
   /** Shared, because each query of a Postgres that does not respond takes a connection from the pool. */
   readonly ping = sharing(() => this.#askOnce())
   #closed = false
@@ -186,7 +187,9 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     // A client runs one query at a time.
     if (options.some((one) => one?.client)) for (const [i, text] of texts.entries()) ids.push(await send(text, i))
     else ids.push(...(await Promise.all(texts.map(send))))
-    for (const poller of this.#pollers.get(topic) ?? []) poller.wake()
+    const wake = () => this.#pollers.get(topic)?.forEach((poller) => void poller.wake())
+    // What is part of a transaction cannot be taken before its commit.
+    whenCommitted(`a message of the queue "${topic}"`, wake, undefined)
     return ids
   }
 

@@ -51,5 +51,14 @@ export function shownAddress(address: string): string {
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`
 }
 
+const ofPlace = ['db', 'connectionString', 'host', 'port', 'user', 'database']
+
+/** The database of an address of Postgres and its user, to compare them; `undefined` where options of the package may replace them. */
+export function placeOf(address: string, options: object = {}): string | undefined {
+  if (ofPlace.some((name) => name in options)) return undefined
+  const { username, hostname, port, pathname, search } = new URL(address)
+  return `${username}@${hostname}:${port || 5432}${pathname}${search}`
+}
+
 /** How the folders begin in which `testDatabase` has files of SQLite. */
 export const testDatabaseFolder = 'framework-test-database-'

@@ -17,6 +17,10 @@ export interface RunningTransaction {
   readonly state: 'open' | 'ending' | 'committed' | 'rolledBack'
   /** Adds work for the time after the commit; it is not done if the transaction is rolled back. */
   afterCommit(work: () => unknown): void
+  /** Its database, if it can write into it, as `placeOf` compares it. */
+  readonly place: string | undefined
+  /** Runs a statement of it. */
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   /** The server that delivers what {@link store} has written; `undefined` if its database has no outbox. */
   readonly outboxServer: object | undefined
   /** Writes a message as a row of this transaction, which is delivered after the commit. */
@@ -43,6 +47,12 @@ export function outboxFor(server: object | undefined): ((message: OutboxMessage)
   return isOpen && server !== undefined && transaction.outboxServer === server
     ? (message) => transaction.store(message)
     : undefined
+}
+
+/** The running transaction, if it is one of the database at this place. */
+export function transactionAt(place: string | undefined): RunningTransaction | undefined {
+  const transaction = transactions.getStore()
+  return transaction?.state === 'open' && place !== undefined && transaction.place === place ? transaction : undefined
 }
 
 /**
