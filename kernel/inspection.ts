@@ -73,6 +73,8 @@ export interface PluginNode {
   readonly options: readonly string[]
   /** The value of each option, with defaults; for secrets, functions and objects only whether they are set. */
   readonly settings: unknown
+  /** What the plugin says of itself, such as which table its outbox is. */
+  readonly notes: readonly string[]
   /** Milliseconds spent in `setup`, ready hooks, drain hooks and close hooks. */
   readonly ms: Readonly<PluginTimes>
   /** The names of the services that it provides. */

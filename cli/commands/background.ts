@@ -77,17 +77,15 @@ listening: to every subscribe() that its modules have called. Cron jobs and MQTT
 running handlers may take nearly all of the closeTimeout of the server.`,
   async (service, entry) => {
     const subscribers = service.subscribers()
-    if (subscribers.length === 0) {
+    if (subscribers.length === 0)
       throw new CommandFailure(`${entry} subscribes to no queue: does it import the modules that call subscribe()?`)
-    }
     await service.run()
     const rows = subscribers.map(({ queue, kind, concurrency }) => [queue, kind, `concurrency ${concurrency}`])
     return { rows, what: 'subscriber' }
   },
   (service, note) => {
-    if (service.subscribers().every(({ kind }) => kind === 'memory')) {
+    if (service.subscribers().every(({ kind }) => kind === 'memory'))
       note('Queues in memory only receive messages that this process itself publishes.')
-    }
     // The workers wait for the broker; the user wants to know what they are waiting for.
     service.health().catch((error: Error) => note(`${error.message}. The workers wait until it is available.`))
   },

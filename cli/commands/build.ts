@@ -29,9 +29,8 @@ templates, SDL and JSON, except keys and files of secrets (.pem, .key, .p12, .en
   async run({ flags, print, note }) {
     const start = performance.now()
     const root = process.cwd()
-    if (!/^node\d+(\.\d+){0,2}$/.test(flags.target)) {
+    if (!/^node\d+(\.\d+){0,2}$/.test(flags.target))
       throw wrongUsage(`--target takes a version of Node.js, node20 or node22.12, not "${flags.target}"`)
-    }
     const startFile = findStartFile(root, flags.entry)
     refuseOthers(flags.force, startFile)
     const out = resolve(root, flags.out === undefined ? 'dist' : typedPath(flags.out))
@@ -97,9 +96,7 @@ async function make(layout: Layout, startFile: string, flags: { minify: boolean;
     })),
     { path: marker, contents: markerOf(named) },
   ]
-  if (!isModuleScope(dirname(out))) {
-    files.push({ path: join(out, 'package.json'), contents: '{ "type": "module" }\n' })
-  }
+  if (!isModuleScope(dirname(out))) files.push({ path: join(out, 'package.json'), contents: '{ "type": "module" }\n' })
   return { files: files.sort((one, other) => (one.path < other.path ? -1 : 1)), warnings: compiled.warnings, secrets }
 }
 

@@ -18,9 +18,7 @@ run before the 404 or 405 are still shown.`,
   flags: { ...applicationFlags, json: onOff('As JSON') },
   async run({ arguments: { path, method: typed }, flags, print, boot }) {
     const method = oneOf('explain: <method>', typed, methods, typed.toUpperCase())
-    if (!path.startsWith('/')) {
-      throw wrongUsage(`explain: <path> begins with "/"; "${path}" does not`)
-    }
+    if (!path.startsWith('/')) throw wrongUsage(`explain: <path> begins with "/"; "${path}" does not`)
     const { server } = await applicationOf(flags)
     await boot(server)
     const explanation = server.explain(method, path)
@@ -54,9 +52,8 @@ function whyNot(
   if (parseTarget(path) === undefined) return `${method} ${path} is answered with 400: the path is not valid in a URL`
   const miss = allow.length > 0 ? `405: the path has ${allow.join(', ')}` : '404'
   const fallback = steps.find(({ slot }) => slot === 'fallback')
-  if (fallback !== undefined) {
+  if (fallback !== undefined)
     return `${method} ${path} has no route: the plugin ${fallback.plugin} may answer it, else it is a ${miss}`
-  }
   if (allow.length > 0) return `${method} ${path} is answered with ${miss}`
   const [near] = nearestRoutes(server.listing, method, path)
   return `${method} ${path} is answered with 404: no route has this path${near === undefined ? '' : `; did you mean ${near}?`}`

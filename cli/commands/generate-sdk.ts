@@ -41,9 +41,8 @@ their setup are known only after boot: use --boot. With --url it reads the descr
     const before = textOf(out)
     const flags = input.flags.check ? asWritten(input.flags, before ?? '') : input.flags
     const name = given(flags.name) ?? 'Client'
-    if (!/^[A-Z]\w*$/.test(name)) {
+    if (!/^[A-Z]\w*$/.test(name))
       throw wrongUsage(`--name takes a type name, ASCII letters and digits after a capital letter, not "${name}"`)
-    }
     const found = await descriptionsOf(flags, input)
     const { from } = found
     const { client, count, sockets } = clientOf(found, { name, command: commandLine(flags) })
@@ -84,9 +83,8 @@ async function descriptionsOf(
     return { ...described, from: entry, isForeign: false }
   }
   const other = ['entry', 'export', 'boot'].find((flag) => flags[flag] !== undefined && flags[flag] !== false)
-  if (other !== undefined) {
+  if (other !== undefined)
     throw wrongUsage(`--${other} is for a module, and --url for a running server: pass one of them`)
-  }
   const asked = { url, openapi: given(flags.openapi), asyncapi: given(flags.asyncapi) }
   return { ...(await fetchDescriptions(asked, input.note)), from: url, isForeign: true }
 }

@@ -18,9 +18,7 @@ export const generateCommand = ownCommand({
   flags: generateFlags,
   run(input) {
     const { kebab, pascal } = namesOf(input.arguments.name, 'command')
-    if (isOwnName(kebab)) {
-      throw wrongUsage(`"${kebab}" is a command of the framework: choose another name`)
-    }
+    if (isOwnName(kebab)) throw wrongUsage(`"${kebab}" is a command of the framework: choose another name`)
     const values = { kebab, className: `${pascal}Command` }
     scaffold(input, 'commands', (place) => fromTemplates(place, 'command', kebab, values))
   },
@@ -208,9 +206,8 @@ function namesOfTopic(topic: string): Names {
   const isLost = topic
     .split('/')
     .some((level) => /[\p{L}\p{N}]/u.test(level) && !/[A-Za-z0-9\p{Script=Latin}]/u.test(level))
-  if (isLost || words === '' || words.length > 70) {
+  if (isLost || words === '' || words.length > 70)
     throw wrongUsage(`the topic ${quoted(topic)} cannot be turned into a file name: pass one with --name <name>`)
-  }
   // Words may not be a name: with a leading digit, for example, or as a reserved word.
   return safely(() => namesOf(words, mqttTopic)) ?? namesOf(`topic-${words}`, mqttTopic)
 }

@@ -62,9 +62,8 @@ export const init = ownCommand({
     'existing README.md, .env and settings files, such as tsconfig.json, stay unchanged. If src/server.ts exists, --container, --agents\n' +
     'and --editor add their files and nothing else.',
   async run({ arguments: { folder }, flags, print, note }) {
-    if (flags.vendor && flags.framework !== undefined) {
+    if (flags.vendor && flags.framework !== undefined)
       throw wrongUsage('--vendor copies this version: leave --framework out')
-    }
     const typed = {
       folder,
       name: flags.name === undefined ? undefined : checkedName(flags.name),

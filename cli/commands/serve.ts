@@ -38,9 +38,8 @@ It uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, 
     const asked = runtimeOf(flags.runtime)
     const startFile = findStartFile(folder, flags.entry)
     const launch = chooseLaunch(folder, startFile, asked)
-    if (inspect && launch.runtime !== 'node') {
+    if (inspect && launch.runtime !== 'node')
       throw wrongUsage(`--inspect is for Node.js, and this project runs on ${nameOf(launch.runtime)}`)
-    }
     const roots = [...rootsOf(folder, startFile), ...named(flags.watch)]
     const report = reportTo(note, paintFor(isatty(2)), startFile, folder, flags.quiet)
     report.starting(nameOf(launch.runtime))

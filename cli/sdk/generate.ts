@@ -2,10 +2,19 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageFolder, programName } from '../package.ts'
 import { fromTemplate } from '../scaffold/template.ts'
-import type { ApiDocument, Operation, Parameter, Schema } from './document.ts'
+import type { ApiDocument, Parameter, Schema } from './document.ts'
 import { type MessageDocument, type SocketRoute, socketsOf } from './messages.ts'
 import { camel, pascal } from './names.ts'
-import { bodyOf, countFailures, inputOf, shapeOf, sharedFailures, type Typing } from './operation.ts'
+import {
+  bodyOf,
+  countFailures,
+  type Described,
+  inputOf,
+  isOnce,
+  shapeOf,
+  sharedFailures,
+  type Typing,
+} from './operation.ts'
 import { comment, key, tags, text, union } from './printer.ts'
 import { SchemaPrinter } from './schema.ts'
 import { decoded, memberNames, methods, type Node, treeOf } from './tree.ts'
@@ -21,7 +30,7 @@ interface GenerateOptions {
 
 /** The types that the runtime part declares: components have other names. */
 const runtimeNames =
-  'Answer AnyAnswer ApiError Call CallOptions ClientOptions DataOf FailureStatus HeaderValues Input IsSuccess Redirect Refusal Result SuccessStatus Value'
+  'Answer AnyAnswer ApiError Call CallOptions ClientOptions DataOf FailureStatus HeaderValues Input IsSuccess OnceOptions Redirect Refusal Result SuccessStatus Value'
 
 /** Globals that it uses: a component with such a name would hide them. */
 const globals =
@@ -58,7 +67,8 @@ export function generateClient(api: ApiDocument, options: GenerateOptions = {}):
   const tree = treeOf(document, sockets)
   const shared = sharedFailures(taken)
   const typing = { document, printer, shared }
-  for (const operation of operationsBelow(tree)) countFailures(typing, operation)
+  const operations = operationsBelow(tree)
+  for (const { operation } of operations) countFailures(typing, operation)
   const type = typeOf(tree, typing, '')
   const { title, version } = document.info ?? {}
   const about = [title, version].filter((one) => typeof one === 'string').join(' ')
@@ -75,6 +85,7 @@ ${hasSockets ? '  const open = openSockets(options)\n' : ''}  return ${codeOf(tr
 }
 `,
     runtime(),
+    operations.some((one) => isOnce(document, one)) ? fromTemplate('sdk/once.ts') : '',
     hasSockets ? fromTemplate('sdk/sockets.ts') : '',
   ]
     .map((part) => part.replace(/^\n+/, ''))
@@ -106,10 +117,10 @@ function header(command: string): string {
 `
 }
 
-function operationsBelow(node: Node): Operation[] {
-  const own = [...node.operations.values()].map(({ operation }) => operation)
-  return [...own, ...[...node.children.values()].flatMap((child) => operationsBelow(child.node))]
-}
+const operationsBelow = (node: Node): Described[] => [
+  ...node.operations.values(),
+  ...[...node.children.values()].flatMap((child) => operationsBelow(child.node)),
+]
 
 /** The type of a place: its calls, then its members. */
 function typeOf(node: Node, typing: Typing, indent: string): string {
@@ -177,7 +188,9 @@ function codeOf(node: Node, document: ApiDocument, way: Way, indent: string, dep
     const found = node.operations.get(method)
     if (found === undefined) continue
     const body = bodyOf(document, found.operation)?.mediaType
-    const last = body === undefined ? '' : `, ${text(body)}`
+    const once = isOnce(document, found)
+    const type = body === undefined ? (once ? ', undefined' : '') : `, ${text(body)}`
+    const last = type + (once ? ', once' : '')
     members.push(`${inner}${method}: (input) => send('${method.toUpperCase()}', ${path}, input${last}),`)
   }
   if (node.socket !== undefined) members.push(`${inner}socket: ${socketCall(node.socket, path)},`)
@@ -205,9 +218,8 @@ function codeOf(node: Node, document: ApiDocument, way: Way, indent: string, dep
 /** Encodes a segment; half a surrogate pair is not text and cannot be sent. */
 const encoded = (segment: string) => encodeURIComponent(segment.replaceAll(/\p{Surrogate}/gu, '\ufffd'))
 
-function sortedNames(node: Node): [id: string, name: string][] {
-  return [...memberNames(node)].sort(([, a], [, b]) => (a < b ? -1 : 1))
-}
+const sortedNames = (node: Node): [id: string, name: string][] =>
+  [...memberNames(node)].sort(([, a], [, b]) => (a < b ? -1 : 1))
 
 /** One websocket of the client: the lines of its doc comment, its parameter, and its type. `indent` is that of the line on which it is printed. */
 function socketShape(route: SocketRoute, printer: SchemaPrinter, indent: string) {

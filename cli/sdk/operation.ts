@@ -114,7 +114,7 @@ export function shapeOf(typing: Typing, { item, operation }: Described, indent: 
     doc: [operation.summary, operation.summary && operation.description ? '' : undefined, operation.description]
       .filter((line): line is string => typeof line === 'string')
       .concat(operation.deprecated === true ? [tags.deprecated] : []),
-    input: inputOf('input', members, 'CallOptions', indent),
+    input: inputOf('input', members, parameters.some(isKey) ? 'OnceOptions' : 'CallOptions', indent),
     answers: answersOf(typing, operation, indent),
   }
 }
@@ -136,8 +136,14 @@ function isFree({ in: where, style, explode, schema }: Parameter): boolean {
   return where === 'query' && style === 'form' && explode === true && isObject
 }
 
-/** Whether a parameter is needed: one for which the server has a default is optional. */
-const isNeeded = ({ required, schema = {} }: Parameter) => required === true && !hasDefault(schema)
+const isKey = ({ in: where, name }: Parameter) => where === 'header' && name.toLowerCase() === 'idempotency-key'
+
+/** Whether the server carries an operation out once, however often it is sent with one key. */
+export const isOnce = (document: ApiDocument, { item, operation }: Described) =>
+  parametersOf(document, item, operation).some(isKey)
+
+/** Whether a parameter is needed: one for which the server has a default is optional, and so is the key, which the client makes. */
+const isNeeded = (one: Parameter) => one.required === true && !hasDefault(one.schema ?? {}) && !isKey(one)
 
 function parameterMember(parameter: Parameter, printer: SchemaPrinter, indent: string): string {
   const { description, schema = {} } = parameter
@@ -164,9 +170,7 @@ export function bodyOf(document: ApiDocument, operation: Operation) {
 type Body = NonNullable<ReturnType<typeof bodyOf>>
 
 function bodyType({ mediaType, schema, orForm }: Body, printer: SchemaPrinter, indent: string): string {
-  if (jsonType.test(mediaType)) {
-    return union([printer.type(schema, 'input', indent), ...(orForm ? ['FormData'] : [])])
-  }
+  if (jsonType.test(mediaType)) return union([printer.type(schema, 'input', indent), ...(orForm ? ['FormData'] : [])])
   if (isForm(mediaType)) {
     const isMultipart = mediaType.startsWith(formTypes[0])
     const type = printer.type(schema, isMultipart ? 'form' : 'input', indent)
@@ -213,16 +217,14 @@ function answersOf(typing: Typing, operation: Operation, indent: string): string
   })
   // Without any success of its own, the default also applies to successes.
   const hasSuccess = responses.some(([status]) => /^2/.test(status))
-  if (only !== undefined && !hasSuccess) {
+  if (only !== undefined && !hasSuccess)
     ranges.push(`{ [Status in SuccessStatus]: ${dataOf(typing, only[1], indent, '')} }`)
-  }
   const own = members.length === 0 ? [] : [`{\n${members.join('\n')}\n${indent}}`]
   return [...own, ...ranges].join(' & ') || '{}'
 }
 
-function hasContent(document: ApiDocument, given: unknown): boolean {
-  return Object.keys(follow<{ content?: Content }>(document, given as Reference)?.content ?? {}).length > 0
-}
+const hasContent = (document: ApiDocument, given: unknown): boolean =>
+  Object.keys(follow<{ content?: Content }>(document, given as Reference)?.content ?? {}).length > 0
 
 function dataOf({ document, printer }: Typing, given: unknown, indent: string, status: string): string {
   if (['204', '205', '304'].includes(status)) return 'undefined'

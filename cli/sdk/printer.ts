@@ -15,9 +15,7 @@ export const json = (value: string): string =>
   )
 
 /** The name of a member of a type. Only ASCII needs no quotes: compilers support different parts of Unicode. */
-export function key(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : text(name)
-}
+export const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : text(name))
 
 /** A type that has exactly one JSON value. */
 export function literal(value: unknown): string {
@@ -70,9 +68,8 @@ export function intersection(types: readonly string[]): string {
 }
 
 /** A type, in parentheses if a following `[]` or `?` would otherwise apply to a part of it. */
-export function grouped(type: string): string {
-  return type.startsWith('readonly ') || has('|', type) || has('&', type) ? `(${type})` : type
-}
+export const grouped = (type: string): string =>
+  type.startsWith('readonly ') || has('|', type) || has('&', type) ? `(${type})` : type
 
 /** Whether a type has an operator outside all brackets, strings and comments. */
 function has(operator: '|' | '&', type: string): boolean {

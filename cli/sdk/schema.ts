@@ -101,9 +101,8 @@ export class SchemaPrinter {
   #array(schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
     const print = (one: Schema | undefined) => this.type(one, direction, indent, depth + 1)
     const { prefixItems, items, minItems = 0 } = schema
-    if (prefixItems === undefined || prefixItems.length === 0) {
+    if (prefixItems === undefined || prefixItems.length === 0)
       return items === false ? '[]' : `${grouped(print(items))}[]`
-    }
     const places = prefixItems.map((one, at) => (at < minItems ? print(one) : `${grouped(print(one))}?`))
     if (items !== false) places.push(`...${grouped(print(items))}[]`)
     return `[${places.join(', ')}]`

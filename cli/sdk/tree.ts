@@ -90,6 +90,4 @@ export function memberNames(node: Node): Map<string, string> {
 }
 
 /** Decodes a segment: paths may be written with or without escapes, and are sent with them in both cases. */
-export function decoded(segment: string): string {
-  return safely(() => decodeURIComponent(segment), segment)
-}
+export const decoded = (segment: string): string => safely(() => decodeURIComponent(segment), segment)

@@ -110,5 +110,6 @@ const timesOnly = (node: PluginNode): PluginNode => ({
   middlewares: [],
   hooks: [],
   routes: [],
+  notes: [],
   children: node.children.map(timesOnly),
 })

@@ -39,9 +39,8 @@ function mayBeShared(headers: Headers, keyHeaders: readonly string[]): boolean {
 }
 
 /** Whether `Cache-Control` restricts it to one client: a middleware that authenticates may have set that before the handler responds. */
-function isForOne(headers: Headers): boolean {
-  return /(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(String(headers['cache-control'] ?? ''))
-}
+const isForOne = (headers: Headers): boolean =>
+  /(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(String(headers['cache-control'] ?? ''))
 
 /** Headers that describe one transmission rather than the response. */
 const perMessage = new Set([

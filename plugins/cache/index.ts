@@ -23,6 +23,5 @@ export * from './public.ts'
  *   }
  * }
  */
-export function cacheDecorator(options: true | CacheRouteOptions = true): ClassMark & MethodMark {
-  return routeDecorator<AnyClass, AnyMethod>('cache', { cache: options })
-}
+export const cacheDecorator = (options: true | CacheRouteOptions = true): ClassMark & MethodMark =>
+  routeDecorator<AnyClass, AnyMethod>('cache', { cache: options })

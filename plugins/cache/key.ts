@@ -15,9 +15,7 @@ function encode(text: string): string {
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url')
 
 /** The canonical spelling of a name or a value; a malformed one stays as received, and so equals no other spelling. */
-function canonicalPart(raw: string): string {
-  return safely(() => encode(decodeURIComponent(raw.replaceAll('+', ' '))), raw)
-}
+const canonicalPart = (raw: string): string => safely(() => encode(decodeURIComponent(raw.replaceAll('+', ' '))), raw)
 
 /**
  * Returns the query as `a=1&b=2`, sorted by name and encoded uniformly, so that order and spelling of escapes do not matter.
@@ -64,14 +62,12 @@ export function plainText(value: unknown): string | undefined {
   return join('{', texts, '}')
 }
 
-function join(open: string, texts: readonly (string | undefined)[], close: string): string | undefined {
-  return texts.includes(undefined) ? undefined : open + texts.join(',') + close
-}
+const join = (open: string, texts: readonly (string | undefined)[], close: string): string | undefined =>
+  texts.includes(undefined) ? undefined : open + texts.join(',') + close
 
 /** Whether the body contains more than `req.body` shows: no parser has read it, or it is a form with files. */
-function isPartlyUnseen(req: Partial<Pick<Request, 'files'>> & Request): boolean {
-  return req.raw.hasBody && (req.body === undefined || (req.files !== undefined && req.files.length > 0))
-}
+const isPartlyUnseen = (req: Partial<Pick<Request, 'files'>> & Request): boolean =>
+  req.raw.hasBody && (req.body === undefined || (req.files !== undefined && req.files.length > 0))
 
 /**
  * Returns the body as a part of the key, with the result of the schema `all`, which includes headers. `undefined` if the body

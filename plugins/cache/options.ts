@@ -97,9 +97,8 @@ export const cacheOptions = option
     personalHeaders: headers.default([]),
   })
   .into((given, place) => {
-    if (given.provider === 'memory' && given.redis !== undefined) {
+    if (given.provider === 'memory' && given.redis !== undefined)
       place.in('redis').wrong(described('given'), 'provider: "redis" together with it')
-    }
     return {
       ...given,
       redis: given.redis ?? redis.parse({}, 'redis'),

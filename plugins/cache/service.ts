@@ -95,9 +95,8 @@ export class CacheService {
    * await getCacheService()?.invalidatePattern('cache:GET:/books*')
    */
   async invalidatePattern(pattern: string): Promise<number> {
-    if (typeof pattern !== 'string' || pattern === '') {
+    if (typeof pattern !== 'string' || pattern === '')
       throw new TypeError('invalidatePattern takes a pattern such as "cache:GET:/books*"')
-    }
     const isMeant = globTest(pattern)
     return this.#drop(
       ({ key }) => isMeant(key),
@@ -149,6 +148,4 @@ export const openServices = new Set<CacheService>()
  * @example
  * await getCacheService()?.invalidate(['books'])
  */
-export function getCacheService(): CacheService | undefined {
-  return [...openServices].at(-1)
-}
+export const getCacheService = (): CacheService | undefined => [...openServices].at(-1)

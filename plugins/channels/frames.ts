@@ -46,10 +46,8 @@ export class Frame {
 }
 
 /** Returns a message as a frame. Its JSON contains no line breaks, so it fits on one line of a stream of events. */
-export function messageFrame(name: string, { id, body }: Entry): Frame {
-  return new Frame('message', `{"channel":${JSON.stringify(name)},"id":"${id}","payload":${body}}`, { id })
-}
+export const messageFrame = (name: string, { id, body }: Entry): Frame =>
+  new Frame('message', `{"channel":${JSON.stringify(name)},"id":"${id}","payload":${body}}`, { id })
 
-export function noticeFrame(type: NoticeType, data: Notice): Frame {
-  return new Frame(type, JSON.stringify(data), { start: type === 'joined' || type === 'gap' ? data.id : undefined })
-}
+export const noticeFrame = (type: NoticeType, data: Notice): Frame =>
+  new Frame(type, JSON.stringify(data), { start: type === 'joined' || type === 'gap' ? data.id : undefined })

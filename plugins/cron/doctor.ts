@@ -9,9 +9,7 @@ import type { CronLockSettings, cronOptions } from './options.ts'
 type Settings = SettingsOf<typeof cronOptions>
 
 /** Returns a lock in Redis or Postgres; `undefined` for a lock of the application's own. */
-function stored(lock: CronLockSettings | undefined) {
-  return lock === undefined || 'claim' in lock ? undefined : lock
-}
+const stored = (lock: CronLockSettings | undefined) => (lock === undefined || 'claim' in lock ? undefined : lock)
 
 export const checks: readonly DoctorCheck<Settings>[] = [
   missingPackage(() => peer('node-schedule', () => import('node-schedule'), 'the cron plugin')),

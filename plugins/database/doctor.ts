@@ -34,13 +34,10 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
     network: true,
     async find(input) {
       const found: DoctorFinding[] = []
+      const remedy = 'Run them: npm run framework -- migrate'
       for (const [name] of input.booted ? all(input) : []) {
-        const names = await input.services.get('databases').pendingMigrations(name)
-        if (names.length > 0)
-          found.push({
-            problem: `migrations of the database "${name}" have not run: ${names.join(', ')}`,
-            remedy: 'Run them: npm run framework -- migrate',
-          })
+        const names = (await input.services.get('databases').pendingMigrations(name)).join(', ')
+        if (names !== '') found.push({ problem: `migrations of the database "${name}" have not run: ${names}`, remedy })
       }
       return found
     },
@@ -51,10 +48,10 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
     network: true,
     async find(input) {
       const found: DoctorFinding[] = []
-      for (const [name, { system, pool }] of input.booted ? all(input) : []) {
+      for (const [name, { system, pool, outbox }] of input.booted ? all(input) : []) {
         if (system === 'sqlite') continue
         const { rows } = await input.services.get('databases').client(name).query<{ n: number }>(allowed)
-        const most = pool.max * (input.server.worker?.of ?? 1)
+        const most = (pool.max + Number(outbox ? outbox.listen : 0)) * (input.server.worker?.of ?? 1)
         if (most > rows[0]!.n)
           found.push({
             problem: `the pools of the database "${name}" may open ${most} connections in all processes, and the server allows ${rows[0]!.n}`,

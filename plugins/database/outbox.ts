@@ -1,12 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Buffer } from 'node:buffer'
+import { readFileSync } from 'node:fs'
 import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
 import { Availability } from '../shared/stores/availability.ts'
 import { ensureTable, nowOf } from '../shared/stores/tables.ts'
 import { inServer } from '../shared/work/contexts.ts'
 import { deliverersOf, type OutboxMessage } from '../shared/work/outbox.ts'
 import type { Connection, DriverSettings, OpenDriver, QueryResult, TableHost } from './drivers/contract.ts'
-import { channel, Listener } from './listener.ts'
+import { channel, listenUntil } from './listener.ts'
 
 /** A message that this process delivers. */
 interface Claimed {
@@ -42,6 +43,8 @@ function bytesBack(_name: string, value: unknown): unknown {
 
 /** Milliseconds for which a message belongs to a process, which extends them: a dead one no longer does. */
 const lease = 10_000
+/** The beginning of the statement that claims messages; the rest depends on the system. */
+const heads = readFileSync(new URL('./outbox/claim.sql', import.meta.url), 'utf8')
 /** How many keys of one sender a process delivers at the same time: a sender that does not respond must not stop the others. */
 const concurrency = 10
 /** How many messages of one key are delivered before others have their turn. */
@@ -66,8 +69,8 @@ export class Outbox {
   readonly #outside = AsyncLocalStorage.snapshot()
   readonly #timers: Timer[] = []
   readonly #listen: OpenDriver['listen']
-  #listener: Listener | undefined
-  #isEnding = false
+  #listening: Promise<void> | undefined
+  readonly #ending = new AbortController()
   readonly #availability = new Availability((isDown, error) => {
     if (isDown) this.#log.warn({ err: error }, 'the outbox does not work: its messages wait')
     else this.#log.warn('the outbox works again')
@@ -89,16 +92,8 @@ export class Outbox {
     this.#texts = {
       // Part of the transaction: also a process that dies right after the commit has told the others.
       store: this.#listen ? `with stored as (${store}) select pg_notify('${channel}', $1)` : store,
-      // From key to key by the index: the backlog of one costs nothing.
-      claim: `with recursive keys(sender, key) as (
-          select sender, min(key) from ${table} where sender = $1 group by sender
-          union all
-          select sender, (select min(t.key) from ${table} t where t.sender = keys.sender and t.key > keys.key) from keys where key is not null
-        ), heads as (
-          select o.id from keys
-          join ${table} o on o.id = (select min(t.id) from ${table} t where t.sender = keys.sender and t.key = keys.key)
-          where o.due_at <= ${now} order by o.id limit $2 ${locked}
-        ) ${claimed} where id in (select id from heads) ${returned}`,
+      claim: `${heads.replaceAll('outbox_table', () => table)} where o.due_at <= ${now} order by o.id limit $2 ${locked})
+        ${claimed} where id in (select id from heads) ${returned}`,
       next: `${claimed} where id = (select min(id) from ${table} where sender = $1 and key = $2 and id <> $3) and due_at <= ${now} ${returned}`,
       remove: `delete from ${table} where id = $1`,
       postpone: `update ${table} set due_at = ${now} + $1, attempts = attempts + $2, error = $3 where id = $4`,
@@ -138,11 +133,9 @@ export class Outbox {
     every(lease / 3, () => this.#extend())
     const listen = this.#listen
     if (listen === undefined) return
-    const wake = (sender: string) => this.wake(sender)
-    const lookNow = () => void this.#tracked(this.#noting(look))
-    this.#outside(() => {
-      this.#listener = new Listener(listen, wake, lookNow, this.#log)
-    })
+    const open = () => void this.#tracked(this.#noting(look))
+    const on = { open, message: (sender: string) => this.wake(sender) }
+    this.#listening = this.#outside(() => listenUntil(this.#ending.signal, listen, on, this.#log))
   }
 
   /** Looks for messages of a sender. */
@@ -181,6 +174,10 @@ export class Outbox {
     return this.#held.size
   }
 
+  get #isEnding(): boolean {
+    return this.#ending.signal.aborted
+  }
+
   /** Waits for what is being delivered. */
   async drain(): Promise<void> {
     while (this.#busy.size > 0) await Promise.all(this.#busy)
@@ -188,9 +185,9 @@ export class Outbox {
 
   /** Claims nothing more, and waits for what is being delivered. */
   async close(): Promise<void> {
-    this.#isEnding = true
+    this.#ending.abort()
     for (const timer of this.#timers) systemClock.clear(timer)
-    await this.#listener?.close()
+    await this.#listening
     await this.drain()
   }
 

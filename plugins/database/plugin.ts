@@ -3,7 +3,7 @@ import { figure } from '../shared/development/metrics.ts'
 import { testDatabaseFolder } from '../shared/stores/address.ts'
 import { transactionOption } from '../shared/work/transaction-options.ts'
 import { transactionRunners } from '../shared/work/transactions.ts'
-import { type DatabaseSettings, databaseOptions } from './options.ts'
+import { type DatabaseSettings, type DatabasesSettings, databaseOptions } from './options.ts'
 import { work } from './queries.ts'
 import { Databases } from './service.ts'
 import type { Transaction } from './transaction.ts'
@@ -63,6 +63,12 @@ export const database = definePlugin({
     named: Object.fromEntries(Object.entries(named).map(([name, one]) => [name, inMemory(one)])),
   }),
   doctor: async () => (await import('./doctor.ts')).checks,
+  notes: ({ main, named }: DatabasesSettings) =>
+    Object.entries({ main, ...named }).flatMap(([name, { outbox, system }]) => {
+      if (!outbox) return []
+      const woken = system === 'postgresql' && outbox.listen ? 'woken by LISTEN, ' : ''
+      return [`outbox of ${name}: ${outbox.table} in ${system} (${woken}looks every ${outbox.pollInterval} ms)`]
+    }),
   openapi: { failures: ({ options }) => (options.transaction ? { 503: 'ServiceUnavailable' } : {}) },
   provide: (settings) => ({ databases: new Databases(settings) }),
   async setup(ctx, _settings, { databases }) {

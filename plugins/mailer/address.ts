@@ -53,9 +53,8 @@ export function addressOf(where: string, given: unknown): { name: string; addres
   if (control.test(address)) throw MailAddressError(where, 'has a control character, a line break for example')
   const at = address.lastIndexOf('@')
   const host = address.slice(at + 1)
-  if (at === -1 || !local.test(address.slice(0, at)) || !domain.test(host) || /^\.|\.\.|\.$/.test(host)) {
+  if (at === -1 || !local.test(address.slice(0, at)) || !domain.test(host) || /^\.|\.\.|\.$/.test(host))
     throw MailAddressError(where, 'is not one plain address')
-  }
   if (name.length > longestName) throw MailAddressError(where, `has a name of more than ${longestName} characters`)
   if (control.test(name)) throw MailAddressError(where, 'has a control character in its name, a line break for example')
   return { name, address }

@@ -19,11 +19,7 @@ export const { MailProviderError, MailSendError, MailQueueFullError, MailClosedE
 })
 
 /** The reason for an error in one line, for messages. */
-export function reasonOf(error: unknown): string {
-  return messageOf(error).replace(/\s+/g, ' ').slice(0, 500)
-}
+export const reasonOf = (error: unknown): string => messageOf(error).replace(/\s+/g, ' ').slice(0, 500)
 
 /** The text without anything that looks like an address. */
-export function withoutAddresses(text: string): string {
-  return text.replace(/[^\s<>"]+@[^\s<>"]+/g, '…')
-}
+export const withoutAddresses = (text: string): string => text.replace(/[^\s<>"]+@[^\s<>"]+/g, '…')

@@ -29,9 +29,8 @@ export function checkText(what: string, text: unknown): string {
 /** Returns the name of an allowed header; its value must be a single line. */
 export function checkHeader(name: string, value: unknown): string {
   if (!nameOfHeader.test(name)) throw MailHeaderError('the name of a header', 'takes letters, digits and "-"')
-  if (taken.has(name.toLowerCase())) {
+  if (taken.has(name.toLowerCase()))
     throw MailHeaderError(`the header "${name}"`, 'is set by the email itself: use its method, or leave it out')
-  }
   checkText(`the header "${name}"`, value)
   return name
 }
@@ -50,13 +49,11 @@ export function checkAttachment(given: MailAttachment): MailMessage['attachments
   const { content, path } = given
   if ((content === undefined) === (path === undefined))
     throw MailHeaderError('an attachment', 'has either content or path')
-  if (content !== undefined && typeof content !== 'string' && !(content instanceof Uint8Array)) {
+  if (content !== undefined && typeof content !== 'string' && !(content instanceof Uint8Array))
     throw MailHeaderError("the attachment's content", 'is text or bytes (Uint8Array)')
-  }
   // Nodemailer would also accept web addresses and data URLs here.
-  if (path !== undefined && (path === '' || /^[a-z][a-z0-9+.-]+:/i.test(path))) {
+  if (path !== undefined && (path === '' || /^[a-z][a-z0-9+.-]+:/i.test(path)))
     throw MailHeaderError("the attachment's path", 'must be the path of a file, not a URL')
-  }
   const { filename = path && basename(path), contentType, cid } = given
   // Nodemailer accepts bytes only as a Buffer.
   const bytes = content instanceof Uint8Array ? Buffer.from(content) : content

@@ -120,6 +120,4 @@ export class MemoryTransport implements MailTransporter {
  * await mailer.send((mail) => mail.to('ada@example.org').subject('Hello').text('Hello Ada'))
  * outbox.assertSent({ to: 'ada@example.org', subject: /^Hello/ }).assertCount(1)
  */
-export function memoryTransport(): MemoryTransport {
-  return new MemoryTransport()
-}
+export const memoryTransport = (): MemoryTransport => new MemoryTransport()

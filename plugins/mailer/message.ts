@@ -158,9 +158,8 @@ export class MailBuilder {
   async #render(adapter: TemplateAdapter | undefined): Promise<Pick<MailMessage, 'subject' | 'html' | 'text'>> {
     const plain = this.#text
     if (this.#template === undefined) return { subject: this.#subject!, ...defined({ html: this.#html, text: plain }) }
-    if (adapter === undefined) {
+    if (adapter === undefined)
       throw MailTemplateError('the template', 'its provider needs a templateAdapter, such as new MustacheAdapter()')
-    }
     const { what, data } = this.#template
     const source = await rendering(what, this.#template.source)
     // Subjects and texts are written in code, where user input easily gets into them: never a program, whatever the engine.
@@ -176,9 +175,8 @@ export class MailBuilder {
 }
 
 function checkSubject(subject: string | undefined): void {
-  if (subject === undefined || checkText('the subject', subject).trim() === '') {
+  if (subject === undefined || checkText('the subject', subject).trim() === '')
     throw MailIncompleteError('subject', 'subject("…")')
-  }
 }
 
 /** Makes a message id, which may contain only ASCII (RFC 5322, section 3.6.4). */

@@ -182,11 +182,9 @@ function secretsOfAddress(address: string): readonly string[] {
 
 const isLong = (text: string) => text.length >= shortest
 
-function formsOf(user: string, pass: string): readonly string[] {
-  return isLong(pass) ? [encoded(`\0${user}\0${pass}`), encoded(pass), pass] : []
-}
+const formsOf = (user: string, pass: string): readonly string[] =>
+  isLong(pass) ? [encoded(`\0${user}\0${pass}`), encoded(pass), pass] : []
 
 /** The text with a placeholder for each of the secrets. */
-function without(secrets: readonly string[], text: string): string {
-  return secrets.reduce((clean, secret) => clean.replaceAll(secret, '…'), text)
-}
+const without = (secrets: readonly string[], text: string): string =>
+  secrets.reduce((clean, secret) => clean.replaceAll(secret, '…'), text)

@@ -82,9 +82,8 @@ export interface SmtpOptions {
   readonly [option: string]: unknown
 }
 
-export function isTransporter(given: unknown): given is MailTransporter {
-  return typeof (given as { sendMail?: unknown } | null)?.sendMail === 'function'
-}
+export const isTransporter = (given: unknown): given is MailTransporter =>
+  typeof (given as { sendMail?: unknown } | null)?.sendMail === 'function'
 
 /** Creates the transporter from an address or options, with the package `nodemailer`. */
 export async function openTransport(given: string | SmtpOptions, timeout: number): Promise<MailTransporter> {

@@ -83,9 +83,8 @@ export class Run {
   }
 
   async #restore(resumed: boolean, isStrict: boolean): Promise<void> {
-    if (this.#whyDown !== undefined) {
+    if (this.#whyDown !== undefined)
       this.#log.warn(`the MQTT broker ${this.#settings.address.shown} is connected again`)
-    }
     this.#whyDown = undefined
     const refused = await this.subscriptions.up(resumed)
     // The subscriptions come first, so that this process does not miss its own messages.

@@ -73,9 +73,11 @@ function optionsOf(kind: string | undefined) {
     })
 }
 
-function definition(name: string, kind: string | undefined, options: object | undefined) {
-  return { name, kind, ...optionsOf(kind).parse(options as never, kind === undefined ? 'queue' : `${kind}Queue`) }
-}
+const definition = (name: string, kind: string | undefined, options: object | undefined) => ({
+  name,
+  kind,
+  ...optionsOf(kind).parse(options as never, kind === undefined ? 'queue' : `${kind}Queue`),
+})
 
 /** Makes a queue by its name; with a schema, its payloads have the types of the schema. */
 export interface QueueFactory<Options> {

@@ -38,9 +38,8 @@ export async function bodyOf(data: unknown): Promise<StorageBody> {
     if (isInUse(data)) throw StorageDataError('a stream that was already read or has another reader')
     return readable(data)
   }
-  if (typeof (data as AsyncIterable<unknown> | null)?.[Symbol.asyncIterator] === 'function') {
+  if (typeof (data as AsyncIterable<unknown> | null)?.[Symbol.asyncIterator] === 'function')
     return readable(data as AsyncIterable<Uint8Array>)
-  }
   throw StorageDataError(data === null ? 'null' : `a value of the type ${typeof data}`)
 }
 
@@ -98,8 +97,7 @@ export function contentTypeOf(key: string, data: unknown, given: unknown): strin
 
 /** @throws OptionError for an invalid media type, which would become a header of responses. */
 export function checkContentType(type: unknown): string {
-  if (typeof type !== 'string' || type.length > 255 || !wellFormed.test(type)) {
+  if (typeof type !== 'string' || type.length > 255 || !wellFormed.test(type))
     throw OptionError('contentType', quoted(type), 'a media type such as "image/png"')
-  }
   return type
 }

@@ -265,6 +265,5 @@ async function* withoutTenants(entries: AsyncIterable<StorageEntry>, { length }:
     if (length > 0 || !entry.key.startsWith(objectRoot)) yield { ...entry, key: entry.key.slice(length) }
 }
 
-function inMode(bytes: Uint8Array, mode: 'raw' | 'text'): Uint8Array | string {
-  return mode === 'raw' ? bytes : new TextDecoder().decode(bytes)
-}
+const inMode = (bytes: Uint8Array, mode: 'raw' | 'text'): Uint8Array | string =>
+  mode === 'raw' ? bytes : new TextDecoder().decode(bytes)

@@ -1,9 +1,7 @@
 import { defineErrors, FileNotFoundError } from '../../kernel/index.ts'
 
 /** The error for a key without an object. */
-export function missing(key: string): Error {
-  return Object.assign(FileNotFoundError(key), { key })
-}
+export const missing = (key: string): Error => Object.assign(FileNotFoundError(key), { key })
 
 export const { StorageKeyError, StorageProviderError, StorageDataError, StorageUrlError } = defineErrors({
   // Status 400, because keys are often made from a client's input; the message does not show the key, but `error.key` does.

@@ -6,9 +6,8 @@ import { StorageKeyError } from './errors.ts'
 const maxBytes = 1024
 
 /** An error that names the mistake and carries the key for its handler. */
-export function keyError(key: unknown, why: string, cause?: unknown): Error {
-  return Object.assign(StorageKeyError(why), { key }, cause === undefined ? {} : { cause })
-}
+export const keyError = (key: unknown, why: string, cause?: unknown): Error =>
+  Object.assign(StorageKeyError(why), { key }, cause === undefined ? {} : { cause })
 
 /**
  * Refuses a key that one of the providers could not store, or would confuse with another: keys that fail in production then
@@ -63,6 +62,4 @@ function whyUnusable(key: unknown): string | undefined {
 export const nameOf = (key: string): string => key.slice(key.lastIndexOf('/') + 1)
 
 /** Encodes a key for the path of an address, keeping its slashes. */
-export function encodeKey(key: string): string {
-  return key.split('/').map(encodeExactly).join('/')
-}
+export const encodeKey = (key: string): string => key.split('/').map(encodeExactly).join('/')

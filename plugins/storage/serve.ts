@@ -69,9 +69,8 @@ async function upload(
   // A body that has already been read would be stored as empty.
   if (req.body !== undefined) throw StorageOrderError()
   const given = req.raw.header('content-type')
-  if (contentType !== undefined && given !== contentType) {
+  if (contentType !== undefined && given !== contentType)
     throw StorageAddressError(`accepts the content type ${contentType} only`)
-  }
   if (Number(req.raw.header('content-length')) > maxUploadSize) throw PayloadTooLargeError(`${maxUploadSize} bytes`)
   async function* counted(): AsyncGenerator<Uint8Array> {
     let size = 0

@@ -215,6 +215,5 @@ export class RedisBus implements Bus {
   }
 }
 
-function entryOf(id: string, meta: string, body: string): Entry {
-  return meta === '' ? { id, body, kind: 'message' } : { ...(JSON.parse(meta) as Pick<Entry, 'kind'>), id, body }
-}
+const entryOf = (id: string, meta: string, body: string): Entry =>
+  meta === '' ? { id, body, kind: 'message' } : { ...(JSON.parse(meta) as Pick<Entry, 'kind'>), id, body }

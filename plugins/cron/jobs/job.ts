@@ -167,9 +167,8 @@ export class Job {
   #miss(due: number, until: number): void {
     let count = 0
     // Counted only up to a limit: when a machine has slept for a year, a job that runs every few seconds has missed millions.
-    for (let tick: number | undefined = due; tick !== undefined && tick < until && count < 1000; count++) {
+    for (let tick: number | undefined = due; tick !== undefined && tick < until && count < 1000; count++)
       tick = nextTime(this.declared.pattern, this.#zone, tick)
-    }
     this.#counts.missed += count
     const many = count === 1000 ? '1000 or more ticks' : count === 1 ? 'a tick' : `${count} ticks`
     this.#logger.warn(

@@ -75,11 +75,12 @@ export interface PoolCounts {
   readonly waiting: number
 }
 
-/** A connection that listens to a channel. */
-export interface Listening {
-  /** Resolves, with the reason, when the connection is lost. */
-  readonly lost: Promise<unknown>
-  end(): Promise<void>
+/** What a connection that listens reports. */
+export interface ListenEvents {
+  /** It listens from now on; nobody has told it what was committed before. */
+  open(): void
+  message(payload: string): void
+  lost(): void
 }
 
 /** A pool of one of the supported packages. */
@@ -89,8 +90,8 @@ export interface OpenDriver {
   /** Runs one statement outside of transactions; `undefined` if it has to wait for a connection. */
   query(text: string, values: readonly unknown[]): Promise<QueryResult<never>> | undefined
   connect(): Promise<Connection>
-  /** Listens to a channel, with a connection outside of the pool; Postgres only. */
-  listen?(channel: string, onMessage: (payload: string) => void): Promise<Listening>
+  /** Listens to a channel with a connection outside of the pool, which it ends when the promise rejects; Postgres only. */
+  listen?(channel: string, on: ListenEvents, until: Promise<never>): Promise<void>
   counts(): PoolCounts
   /** The statements that begin a transaction. */
   begin(options: TransactionSettings): readonly string[]

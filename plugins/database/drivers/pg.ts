@@ -96,20 +96,17 @@ export async function openPg(settings: DriverSettings, host: DriverHost): Promis
         release: (isBroken) => client.release(isBroken),
       }
     },
-    async listen(channel, onMessage) {
+    async listen(channel, on, until) {
       const client = new pg.Client({ ...ofClient, keepAlive: true, ...settings.options })
-      const lost = new Promise<unknown>((resolve) => {
-        client.on('error', resolve).on('end', () => resolve(new Error('the server has ended the connection')))
-      })
-      client.on('notification', ({ payload = '' }) => onMessage(payload))
-      const end = () => client.end()
+      client.on('error', on.lost).on('end', on.lost)
+      client.on('notification', ({ payload = '' }) => on.message(payload))
       try {
         await client.connect()
         await client.query(`listen ${channel}`)
-        return { lost, end }
-      } catch (error) {
-        await end()
-        throw error
+        on.open()
+        await until
+      } finally {
+        await client.end()
       }
     },
     counts,

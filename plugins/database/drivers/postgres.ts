@@ -1,5 +1,4 @@
 import { peer } from '../../shared/environment/optional-package.ts'
-import { deferred } from '../../shared/values/promises.ts'
 import type { DriverHost } from '../queries.ts'
 import { type DriverSettings, limitsOf, type OpenDriver, postgresBegin } from './contract.ts'
 
@@ -52,18 +51,17 @@ export async function openPostgresJs(settings: DriverSettings, { reports }: Driv
         },
       }
     },
-    async listen(channel, onMessage) {
-      const lost = deferred<unknown>()
+    async listen(channel, on, until) {
       // Its own `listen` says nothing of a lost connection, and gives up after one attempt to come back.
-      const onnotify = (_: string, payload: string) => onMessage(payload)
-      const own = { ...ofClient, max: 1, max_lifetime: null, onnotify, onclose: lost.resolve }
+      const onnotify = (_: string, payload: string) => on.message(payload)
+      const own = { ...ofClient, max: 1, max_lifetime: null, onnotify, onclose: on.lost }
       const one = postgres(url, own)
       try {
         await one.unsafe(`listen ${channel}`)
-        return { lost: lost.promise, end: () => one.end() }
-      } catch (error) {
+        on.open()
+        await until
+      } finally {
         await one.end()
-        throw error
       }
     },
     counts: () => ({ size, idle: size - used, waiting }),

@@ -26,9 +26,8 @@ export const addressTakes = 'an address such as "mqtt://broker.example:1883", wi
 export function readUrl(text: unknown, place: OptionPlace): Partial<Address> | undefined {
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
   const protocol = url?.protocol.slice(0, -1)
-  if (url === undefined || protocol === undefined || !Object.hasOwn(ports, protocol) || url.hostname === '') {
+  if (url === undefined || protocol === undefined || !Object.hasOwn(ports, protocol) || url.hostname === '')
     return void place.wrong(hidden(text), addressTakes)
-  }
   return {
     protocol: protocol as Address['protocol'],
     // Only in a URL does an IPv6 address have brackets.

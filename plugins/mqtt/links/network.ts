@@ -238,9 +238,8 @@ export class NetworkLink implements Link {
         `has ${payload.byteLength} bytes; this broker takes ${maximumPacketSize} in a packet`,
       )
     }
-    if (maximumQoS !== undefined && (options.qos ?? 0) > maximumQoS) {
+    if (maximumQoS !== undefined && (options.qos ?? 0) > maximumQoS)
       throw MqttPublishError(topic, `it has no QoS above ${maximumQoS}`)
-    }
     if (retainAvailable === false && options.retain) throw MqttPublishError(topic, 'it keeps no messages (retain)')
   }
 

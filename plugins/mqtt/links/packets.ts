@@ -4,9 +4,8 @@ import type { MqttPublishOptions, MqttQos } from '../messages/message-options.ts
 import type { Incoming, Outgoing } from './contract.ts'
 
 /** The options with the carrier among their user properties; the application's own property of the same name takes precedence. */
-export function withCarrier({ options, carrier }: Outgoing): MqttPublishOptions {
-  return carrier === undefined ? options : { ...options, userProperties: { ...carrier, ...options.userProperties } }
-}
+export const withCarrier = ({ options, carrier }: Outgoing): MqttPublishOptions =>
+  carrier === undefined ? options : { ...options, userProperties: { ...carrier, ...options.userProperties } }
 
 /** The properties of MQTT 5 for the options; `undefined` for none. */
 export function packetProperties(options: MqttPublishOptions): IPublishPacket['properties'] {

@@ -63,9 +63,8 @@ const properties = [
 ] as const
 
 /** The part of a message that needs MQTT 5. */
-export function needsVersion5(options: MqttPublishOptions): string | undefined {
-  return properties.find((name) => options[name] !== undefined)
-}
+export const needsVersion5 = (options: MqttPublishOptions): string | undefined =>
+  properties.find((name) => options[name] !== undefined)
 
 const qos = option.oneOf(0, 1, 2).says('0, 1 or 2')
 export const seconds = option.int({ min: 0, max: 4_294_967_295 }).says('whole seconds from 0 to 4294967295')
@@ -103,9 +102,8 @@ export const messageMembers = {
 const publishOptions = option.shape(messageMembers).typed<MqttPublishOptions>()
 
 /** @throws OptionError */
-export function readPublishOptions(given: MqttPublishOptions | undefined): MqttPublishOptions {
-  return given === undefined ? {} : publishOptions.parse(given, 'mqtt.publish')
-}
+export const readPublishOptions = (given: MqttPublishOptions | undefined): MqttPublishOptions =>
+  given === undefined ? {} : publishOptions.parse(given, 'mqtt.publish')
 
 export const schemaOption = option.value<object>(
   'a schema',

@@ -38,9 +38,8 @@ export class Outbox {
     const { maxQueued, maxQueuedSize, publishTimeout } = this.#settings
     if (this.#waiting.length >= maxQueued) return Promise.reject(MqttFullError(this.#waiting.length, 'maxQueued'))
     const size = message.payload.byteLength
-    if (this.#size > 0 && this.#size + size > maxQueuedSize) {
+    if (this.#size > 0 && this.#size + size > maxQueuedSize)
       return Promise.reject(MqttFullError(this.#waiting.length, 'maxQueuedSize'))
-    }
     const done = deferred()
     const timer = systemClock.setTimeout(() => this.#late(entry), publishTimeout)
     const number = ++this.#last
@@ -64,9 +63,8 @@ export class Outbox {
 
   /** Resolves when no message is waiting or unacknowledged. */
   async idle(): Promise<void> {
-    while (this.#waiting.length + this.#underWay.size > 0) {
+    while (this.#waiting.length + this.#underWay.size > 0)
       await Promise.allSettled([...this.#waiting, ...this.#underWay].map((entry) => entry.done.promise))
-    }
   }
 
   /** Rejects all remaining messages. */

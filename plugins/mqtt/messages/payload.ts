@@ -15,9 +15,7 @@ const largest = 268_435_455 - 65_535 - 16
  */
 export function bytesOf(topic: string, message: unknown): Buffer {
   const bytes = encode(topic, message)
-  if (bytes.byteLength > largest) {
-    throw MqttPayloadError(topic, `has ${bytes.byteLength} bytes; MQTT allows ${largest}`)
-  }
+  if (bytes.byteLength > largest) throw MqttPayloadError(topic, `has ${bytes.byteLength} bytes; MQTT allows ${largest}`)
   return bytes
 }
 
@@ -25,9 +23,8 @@ function encode(topic: string, message: unknown): Buffer {
   if (typeof message === 'string') return Buffer.from(message)
   if (message instanceof ArrayBuffer) return Buffer.from(message.slice(0))
   // A copy: it may wait for the broker, while the caller may change the original.
-  if (ArrayBuffer.isView(message)) {
+  if (ArrayBuffer.isView(message))
     return Buffer.from(Buffer.from(message.buffer, message.byteOffset, message.byteLength))
-  }
   return Buffer.from(jsonText(message, (why) => MqttPayloadError(topic, why)))
 }
 

@@ -145,9 +145,8 @@ export class Subscriptions {
 
   /** Reports refusals to the error handler, or to the log. */
   async reportRefused(refused: readonly Refusal[]): Promise<void> {
-    for (const { filter, error } of refused) {
+    for (const { filter, error } of refused)
       await notifyFailure(error, { subscription: filter.text, topic: undefined, payload: undefined }, this.#log)
-    }
   }
 
   deliver(message: Incoming): void {

@@ -9,6 +9,7 @@ import type {
   Listing,
   PluginNode,
 } from '../../../kernel/inspection.ts'
+import { announcePluginData } from '../../../kernel/plugin/define.ts'
 import { showOptions } from '../../../kernel/plugin/options.ts'
 import type { Fallback, PluginEntry, Scope } from '../../../kernel/plugin/scope.ts'
 import type { RouteRecord } from '../../../kernel/routing/collection.ts'
@@ -17,6 +18,15 @@ import type { Step } from '../../../kernel/routing/route.ts'
 import { defineErrors } from '../../../kernel/support/errors.ts'
 import { handlerOf, printRoutes, printTree } from '../terminal/tree.ts'
 import { madeIn } from '../values/memoize.ts'
+
+announcePluginData('notes')
+
+declare module '../../../kernel/plugin/define.ts' {
+  interface PluginData {
+    /** Says, by the settings, what the tree should show that the names of its options do not: what it keeps where. Never a secret. */
+    readonly notes?: (settings: never) => readonly string[]
+  }
+}
 
 const { NotReadyError } = defineErrors({
   NotReadyError: (what: string) => `${what} needs a booted server. Call await server.ready() first`,
@@ -104,6 +114,7 @@ function tree(entry: PluginEntry): PluginNode {
     prefix: entry.scope.prefix,
     options: namesOf(entry.options),
     settings: showOptions(entry.definition.options, entry.options),
+    notes: entry.definition.notes?.(entry.settings as never) ?? [],
     ms: { ...entry.times },
     services: [...entry.services],
     middlewares: [...entry.middlewares],

@@ -248,6 +248,5 @@ export class BullmqDriver implements QueueDriver<object> {
 }
 
 /** When a job became ready: at the end of its delay, or at its last attempt, since BullMQ does not record the pause after it. */
-function readySince({ timestamp, opts, processedOn = 0 }: Job): number {
-  return Math.max(timestamp + (opts.delay ?? 0), processedOn)
-}
+const readySince = ({ timestamp, opts, processedOn = 0 }: Job): number =>
+  Math.max(timestamp + (opts.delay ?? 0), processedOn)

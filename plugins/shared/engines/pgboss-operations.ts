@@ -11,15 +11,18 @@ export type RunSql = (text: string, values: unknown[]) => Promise<{ rows: Row[] 
 /** How long a process may not notice that a queue was paused or continued. */
 const noticeEvery = 1000
 
+const hasFailed = "state in ('failed', 'cancelled')"
 const isDue = "state in ('created', 'retry') and start_after <= now()"
 /** The jobs of a state, and their order in lists. */
 const wheres: { readonly [State in MessageState]: readonly [where: string, order: string] } = {
   waiting: [isDue, 'priority desc, created_on, id'],
   active: ["state = 'active'", 'started_on'],
   delayed: ["state in ('created', 'retry') and start_after > now()", 'start_after'],
-  failed: ["state in ('failed', 'cancelled')", 'completed_on desc'],
+  failed: [hasFailed, 'completed_on desc'],
 }
-const stateOf = `case when state = 'active' then 'active' when state in ('failed', 'cancelled') then 'failed'
+const [thisOf, theseOf] = ['name = $1 and id::text = $2', 'name = $1 and id::text = any($2)']
+const ms3 = "$3 * interval '1 millisecond'"
+const stateOf = `case when state = 'active' then 'active' when ${hasFailed} then 'failed'
   when ${isDue} then 'waiting' when state in ('created', 'retry') then 'delayed' end as as_state`
 
 /** What an operator can do with the jobs of a queue in Postgres. Versions 10 to 12 have the same columns, and no common calls for this. */
@@ -35,8 +38,14 @@ export class PgbossOperations implements QueueOperations {
     this.#schema = `"${schema.replaceAll('"', '""')}"`
   }
 
-  get #jobs(): string {
-    return `${this.#schema}.job`
+  /** Runs a statement in which the table `job` is that of pg-boss. */
+  async #rows(text: string, ...values: unknown[]): Promise<Row[]> {
+    return (
+      await this.#sql(
+        text.replace(/\bjob\b/, () => `${this.#schema}.job`),
+        values,
+      )
+    ).rows
   }
 
   /** The paused queues; a table, because every process has to know them, and pg-boss has no place for it. */
@@ -48,44 +57,32 @@ export class PgbossOperations implements QueueOperations {
     const numbers = Object.entries(wheres).map(([state, [where]]) => `count(*) filter (where ${where}) as ${state}`)
     const oldest = `extract(epoch from now() - min(start_after) filter (where ${isDue})) * 1000 as oldest`
     const columns = [...numbers, oldest].join(', ')
-    const { rows } = await this.#sql(`select ${columns} from ${this.#jobs} where name = $1`, [topic])
-    const counts = Object.entries(rows[0] ?? {}).map(([name, value]) => [name, Number(value ?? 0)])
+    const [row = {}] = await this.#rows(`select ${columns} from job where name = $1`, topic)
+    const counts = Object.entries(row).map(([name, value]) => [name, Number(value ?? 0)])
     return Object.fromEntries(counts) as QueueCounts
   }
 
   async list(topic: string, state: MessageState, from: number, limit: number): Promise<StoredMessage[]> {
     const [where, order] = wheres[state]
-    const { rows } = await this.#sql(
-      `select *, ${stateOf} from ${this.#jobs} where name = $1 and ${where} order by ${order} offset $2 limit $3`,
-      [topic, from, limit],
-    )
-    return rows.map(stored)
+    const text = `select *, ${stateOf} from job where name = $1 and ${where} order by ${order} offset $2 limit $3`
+    return (await this.#rows(text, topic, from, limit)).map(stored)
   }
 
   async find(topic: string, id: string): Promise<StoredMessage | undefined> {
-    const { rows } = await this.#sql(
-      `select *, ${stateOf} from ${this.#jobs} where name = $1 and id::text = any($2) and state <> 'completed'`,
-      [topic, both(topic, [id])],
-    )
-    return rows[0] && stored(rows[0])
+    const text = `select *, ${stateOf} from job where ${theseOf} and state <> 'completed'`
+    const [row] = await this.#rows(text, topic, both(topic, [id]))
+    return row && stored(row)
   }
 
   async retry(topic: string, ids: readonly string[]): Promise<number> {
-    const { rows } = await this.#sql(
-      `update ${this.#jobs} set state = 'created', retry_count = 0, start_after = now(), started_on = null, completed_on = null,
-          keep_until = now() + (keep_until - start_after)
-        where name = $1 and id::text = any($2) and state in ('failed', 'cancelled') returning id`,
-      [topic, both(topic, ids)],
-    )
-    return rows.length
+    const again = "state = 'created', retry_count = 0, start_after = now(), started_on = null, completed_on = null"
+    const text = `update job set ${again}, keep_until = now() + (keep_until - start_after) where ${theseOf} and ${hasFailed} returning id`
+    return (await this.#rows(text, topic, both(topic, ids))).length
   }
 
   async remove(topic: string, ids: readonly string[]): Promise<number> {
-    const { rows } = await this.#sql(
-      `delete from ${this.#jobs} where name = $1 and id::text = any($2) and state not in ('active', 'completed') returning id`,
-      [topic, both(topic, ids)],
-    )
-    return rows.length
+    const text = `delete from job where ${theseOf} and state not in ('active', 'completed') returning id`
+    return (await this.#rows(text, topic, both(topic, ids))).length
   }
 
   async pause(topic: string): Promise<void> {
@@ -133,37 +130,25 @@ export class PgbossOperations implements QueueOperations {
 
   /** Keeps the error of a job that was cancelled, for operators: pg-boss keeps those of failed ones only. */
   async note(topic: string, id: string, error: object): Promise<void> {
-    await this.#sql(
-      `update ${this.#jobs} set output = $3::jsonb where name = $1 and id::text = $2 and state = 'cancelled'`,
-      [...[topic, id, JSON.stringify(error)]],
-    )
+    const text = `update job set output = $3::jsonb where ${thisOf} and state = 'cancelled'`
+    await this.#rows(text, topic, id, JSON.stringify(error))
   }
 
   /** Puts a job back that this process cannot handle, without counting the attempt. */
   async giveBack(topic: string, id: string): Promise<void> {
-    await this.#sql(
-      `update ${this.#jobs} set state = 'created', start_after = now() + $3 * interval '1 millisecond', started_on = null
-        where name = $1 and id::text = $2 and state = 'active'`,
-      [topic, id, foreignPause()],
-    )
+    const text = `update job set state = 'created', start_after = now() + ${ms3}, started_on = null where ${thisOf} and state = 'active'`
+    await this.#rows(text, topic, id, foreignPause())
   }
 
   /** Sets when a job is due whose attempt has failed: pg-boss knows whole seconds, and has no `jitter`. */
   async postpone(topic: string, id: string, ms: number): Promise<void> {
-    await this.#sql(
-      `update ${this.#jobs} set start_after = now() + $3 * interval '1 millisecond'
-        where name = $1 and id::text = $2 and state = 'retry'`,
-      [topic, id, ms],
-    )
+    await this.#rows(`update job set start_after = now() + ${ms3} where ${thisOf} and state = 'retry'`, topic, id, ms)
   }
 
   /** Makes an id free again whose job is done: pg-boss keeps finished jobs, and adds no other with their id. */
   async freeId(run: RunSql, topic: string, id: string, ttl: number | undefined): Promise<void> {
-    await run(
-      `delete from ${this.#jobs} where name = $1 and id::text = $2 and state = 'completed'
-        and created_on <= now() - $3 * interval '1 millisecond'`,
-      [topic, id, ttl ?? 0],
-    )
+    const done = `${thisOf} and state = 'completed' and created_on <= now() - ${ms3}`
+    await run(`delete from ${this.#schema}.job where ${done}`, [topic, id, ttl ?? 0])
   }
 }
 
@@ -174,7 +159,7 @@ function stored(row: Row): StoredMessage {
   const { id, as_state, data, output, retry_count, retry_limit, created_on, start_after, started_on } = row
   const { payload, meta } = unwrap(data as object | null)
   const isBegun = started_on !== null
-  const error = output as { message?: unknown; stack?: unknown } | null
+  const { message, stack } = Object(output) as { message?: unknown; stack?: unknown }
   return {
     ...{ id: String(id), state: as_state as MessageState, payload, meta },
     // The number of retries counts those that have begun.
@@ -182,10 +167,7 @@ function stored(row: Row): StoredMessage {
     attempts: Number(retry_limit) + 1,
     publishedAt: timeOf(created_on),
     dueAt: as_state === 'delayed' ? timeOf(start_after) : undefined,
-    errors:
-      typeof error?.message === 'string'
-        ? [{ message: error.message, stack: typeof error.stack === 'string' ? error.stack : undefined }]
-        : [],
+    errors: typeof message === 'string' ? [{ message, stack: typeof stack === 'string' ? stack : undefined }] : [],
   }
 }
 

@@ -57,9 +57,7 @@ export function bodyOf(text: string): string {
 }
 
 /** A body that is not JSON comes from another program: its text is the payload. */
-export function payloadOf(body = ''): unknown {
-  return safely(() => JSON.parse(body), body)
-}
+export const payloadOf = (body = ''): unknown => safely(() => JSON.parse(body), body)
 
 /** The indexes of messages, by their sizes, in batches that SQS accepts. */
 export function batches(sizes: readonly number[]): number[][] {

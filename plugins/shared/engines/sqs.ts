@@ -203,9 +203,8 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     if (outcome.isForeign && !isFifo(address) && (await this.#giveBack(address, message, meta)))
       return deletes.add(address.url, message.ReceiptHandle!)
     const isLast = address.maxReceives !== undefined && attempt >= address.maxReceives
-    if (outcome.final && !isLast && (await this.#park(address, message))) {
+    if (outcome.final && !isLast && (await this.#park(address, message)))
       return deletes.add(address.url, message.ReceiptHandle!)
-    }
     const pause = outcome.isForeign ? foreignPause() : backoff && pauseAfter(attempt, backoff)
     await this.#hide(address, message, pause === undefined ? retryDelay : Math.ceil(pause / 1000))
   }

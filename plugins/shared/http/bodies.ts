@@ -46,9 +46,7 @@ function sendObject(res: KernelResponse, body: object, status: number): boolean 
 }
 
 /** Copies bytes in shared memory, which Deno does not send. */
-function unshared(bytes: Uint8Array): Uint8Array {
-  return bytes.buffer instanceof SharedArrayBuffer ? bytes.slice() : bytes
-}
+const unshared = (bytes: Uint8Array): Uint8Array => (bytes.buffer instanceof SharedArrayBuffer ? bytes.slice() : bytes)
 
 function describe(res: KernelResponse, type: string): void {
   if (type !== '' && res.getHeader('content-type') === undefined) res.setHeader('content-type', type)
@@ -144,9 +142,7 @@ function isDecodedByFetch(encoding: string): boolean {
 export const bodies: Bodies = { mediaType, sendObject, discard, sendFile, download, sendEvents }
 
 /** A line break in a field, even a single CR, would let its text forge the next field or event. */
-function oneLine(text: string): string {
-  return text.replace(/[\r\n\0]+/g, ' ')
-}
+const oneLine = (text: string): string => text.replace(/[\r\n\0]+/g, ' ')
 
 function encode(message: string | SseMessage): string {
   const { data, event, id, retry } = typeof message === 'string' ? { data: message } : (message as SseMessage)

@@ -26,9 +26,7 @@ export function watchPersonal(req: Request, state: () => unknown): void {
  *   if (personalState(req) !== undefined) res.header('cache-control', 'private')
  * })
  */
-export function personalState(req: Request): unknown {
-  return watched.get(req)?.()
-}
+export const personalState = (req: Request): unknown => watched.get(req)?.()
 
 const credentials = new WeakMap<Request, string>()
 

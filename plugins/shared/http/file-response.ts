@@ -99,6 +99,5 @@ function byteRange(header: string | undefined, size: number): ByteRange {
  * Whether `If-Range` permits a range (RFC 9110 section 13.1.5): only the exact date does. The tags made here are weak, and a
  * weak tag never matches: otherwise two files of the same size and the same second could be mixed.
  */
-function isRangeFresh(ifRange: string | undefined, lastModified: string | undefined): boolean {
-  return ifRange === undefined || ifRange === lastModified
-}
+const isRangeFresh = (ifRange: string | undefined, lastModified: string | undefined): boolean =>
+  ifRange === undefined || ifRange === lastModified

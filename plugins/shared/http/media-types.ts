@@ -23,9 +23,8 @@ const text = /^(?:text\/|application\/(?:javascript|json))/
  * @example
  * mediaType('json') // 'application/json; charset=utf-8'
  */
-export function mediaType(short: string): string {
-  return short.includes('/') ? short : typeOfEnding(short.replace(/^\./, '').toLowerCase())
-}
+export const mediaType = (short: string): string =>
+  short.includes('/') ? short : typeOfEnding(short.replace(/^\./, '').toLowerCase())
 
 /**
  * The media type of a file by the ending of its name, or of its path.

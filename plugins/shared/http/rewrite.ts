@@ -68,9 +68,8 @@ class RewrittenRequest implements RawRequest {
 }
 
 /** A request whose own Host is missing or malformed keeps it, and is refused: a rewriter cannot hide a bad Host. */
-function isAcceptable({ host, hostOptional }: RawRequest): boolean {
-  return host === undefined ? hostOptional : isValidHost(host)
-}
+const isAcceptable = ({ host, hostOptional }: RawRequest): boolean =>
+  host === undefined ? hostOptional : isValidHost(host)
 
 function asError(thrown: unknown): Error {
   return thrown instanceof Error

@@ -41,9 +41,8 @@ export function dispositionOf(name: string, type: 'attachment' | 'inline' = 'att
 }
 
 /** Encodes everything but letters, digits and "-_.~": `encodeURIComponent` leaves some characters that headers and signatures do not allow. */
-export function encodeExactly(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
-}
+export const encodeExactly = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 
 /** Opens a file and then measures it: if the path is replaced in between, the length still matches. */
 async function openFile(path: string, options: FileOptions | undefined) {

@@ -12,9 +12,8 @@ export type { Check, Mode, Verdict } from './verdict.ts'
 const compiled = new WeakMap<object, Map<Mode, Check>>()
 
 /** Whether a value can be a schema at all: an object, or a validator that is a function. */
-export function isSchema(schema: unknown): schema is object {
-  return isStandardSchema(schema) || (typeof schema === 'object' && schema !== null && !Array.isArray(schema))
-}
+export const isSchema = (schema: unknown): schema is object =>
+  isStandardSchema(schema) || (typeof schema === 'object' && schema !== null && !Array.isArray(schema))
 
 /** The check of a schema of any kind; compiled when it is first needed. */
 export function checkOf(schema: object, mode: Mode): Check {

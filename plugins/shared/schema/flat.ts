@@ -31,9 +31,8 @@ export interface FlatOptions {
 
 const known = [new WeakMap<object, Flat>(), new WeakMap<object, Flat>()] as const
 
-export function flattened(schema: object, { lowerCaseNames = false }: FlatOptions = {}): Flat {
-  return madeIn(known[lowerCaseNames ? 1 : 0], schema, () => new Flattening(schema as Node, lowerCaseNames).flat())
-}
+export const flattened = (schema: object, { lowerCaseNames = false }: FlatOptions = {}): Flat =>
+  madeIn(known[lowerCaseNames ? 1 : 0], schema, () => new Flattening(schema as Node, lowerCaseNames).flat())
 
 const prefix = '#/$defs/'
 

@@ -5,9 +5,8 @@ import { selfDescription } from './self-description.ts'
 import { isStandardSchema, type StandardSchema } from './standard.ts'
 
 /** The top-level keys that a schema names; `undefined` if it does not show them. */
-export function keysOf(schema: object): readonly string[] | undefined {
-  return isStandardSchema(schema) ? standardKeys(schema) : jsonKeys(schema)
-}
+export const keysOf = (schema: object): readonly string[] | undefined =>
+  isStandardSchema(schema) ? standardKeys(schema) : jsonKeys(schema)
 
 function standardKeys(schema: StandardSchema): readonly string[] | undefined {
   const { shape, entries } = schema as { shape?: unknown; entries?: unknown }

@@ -96,9 +96,8 @@ const kinds: { readonly [vendor: string]: { readonly [kind: string]: View } } = 
   },
 }
 
-function mark(vendor: 'arktype' | 'valibot', kind: string): object | undefined {
-  return Object.hasOwn(kinds[vendor]!, kind) ? { [unsendable]: kinds[vendor]![kind] } : undefined
-}
+const mark = (vendor: 'arktype' | 'valibot', kind: string): object | undefined =>
+  Object.hasOwn(kinds[vendor]!, kind) ? { [unsendable]: kinds[vendor]![kind] } : undefined
 
 const marked = {
   arktype: {

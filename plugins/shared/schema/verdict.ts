@@ -30,11 +30,9 @@ export type Mode = 'body' | 'text' | 'headers' | 'exact'
 export const maxIssues = 20
 
 /** The pointer of a path of keys. */
-export function pointerOf(path: readonly PropertyKey[]): string {
-  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-}
+export const pointerOf = (path: readonly PropertyKey[]): string =>
+  path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
 /** The first issue in words, for errors that have one sentence. */
-export function firstInWords([first]: readonly Issue[]): string {
-  return first === undefined ? 'it does not match' : `${first.path || 'the value'}: ${first.message}`
-}
+export const firstInWords = ([first]: readonly Issue[]): string =>
+  first === undefined ? 'it does not match' : `${first.path || 'the value'}: ${first.message}`

@@ -15,6 +15,7 @@ function contributionsOf(node: PluginNode): string {
     ['uses ', node.middlewares],
     ['', [...new Set(node.hooks)]],
     ['', node.routes],
+    ['', node.notes],
     ['options ', node.options],
   ]
   return parts.flatMap(([what, names]) => (names.length === 0 ? [] : [what + names.join(', ')])).join(' · ')

@@ -10,9 +10,8 @@ export function reachesPrototype(value: unknown, text = 'proto'): boolean {
 }
 
 /** Whether a JSON text nests deeper than `maxDepth` levels; `bytes` are the same text, if they are available. */
-export function nestsDeeperThan(maxDepth: number, text: string, bytes?: Uint8Array): boolean {
-  return opensMore(text, maxDepth) && mayNestDeeper(text, maxDepth) && nestsDeeper(bytes ?? Buffer.from(text), maxDepth)
-}
+export const nestsDeeperThan = (maxDepth: number, text: string, bytes?: Uint8Array): boolean =>
+  opensMore(text, maxDepth) && mayNestDeeper(text, maxDepth) && nestsDeeper(bytes ?? Buffer.from(text), maxDepth)
 
 /** Whether there are more opening brackets than levels allowed: searching for a character is ten times as fast as reading. */
 function opensMore(text: string, maxDepth: number): boolean {
@@ -65,9 +64,8 @@ const nestedLength = 4
  * Whether a bracket begins an object in the same list as an earlier one, or in a list around that, so that it is no deeper:
  * an item, with no list beginning in between. `square` is where the next list may begin, `end` how far away the item may be.
  */
-function isLaterInList(text: string, at: number, end: number, square: number): boolean {
-  return at !== -1 && at <= end && (square === -1 || at < square) && closedBefore(text, at) > 0
-}
+const isLaterInList = (text: string, at: number, end: number, square: number): boolean =>
+  at !== -1 && at <= end && (square === -1 || at < square) && closedBefore(text, at) > 0
 
 /**
  * How many levels certainly close directly before the bracket of an object, as in `}]},{"name"`; 0 where that is
@@ -95,9 +93,8 @@ function skipBlanks(text: string, from: number, step: 1 | -1): number {
   return at
 }
 
-function isWord(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95 || (code >= 48 && code <= 57)
-}
+const isWord = (code: number): boolean =>
+  (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95 || (code >= 48 && code <= 57)
 
 /**
  * A million nested arrays keep `JSON.parse` busy for a third of a second, so they are counted first. Bytes are counted, which

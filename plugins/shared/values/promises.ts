@@ -18,6 +18,5 @@ export function deferred<T = void>(): Deferred<T> {
 }
 
 /** Whether a promise is fulfilled within this many milliseconds; one that is rejected is not. */
-export function withinTime(promise: Promise<unknown>, ms: number, by?: Clock): Promise<boolean> {
-  return isInTime(promise, ms, by).catch(() => false)
-}
+export const withinTime = (promise: Promise<unknown>, ms: number, by?: Clock): Promise<boolean> =>
+  isInTime(promise, ms, by).catch(() => false)

@@ -30,9 +30,7 @@ export function redactPath(path: string, hidden: readonly string[]): string {
     .join('/')
 }
 
-function decoded(text: string): string {
-  return safely(() => decodeURIComponent(text), text)
-}
+const decoded = (text: string): string => safely(() => decodeURIComponent(text), text)
 
 /** The depth and width to which an entry is checked: pino writes 5 levels and 100 members of each. */
 const maxDepth = 6

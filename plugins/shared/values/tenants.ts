@@ -47,9 +47,7 @@ export function inTenant<Result>(tenant: Tenant | undefined, work: () => Result)
  * @example
  * const whose = () => currentTenant()?.id ?? 'all'
  */
-export function currentTenant(): Tenant | undefined {
-  return isUsed ? running.getStore() : undefined
-}
+export const currentTenant = (): Tenant | undefined => (isUsed ? running.getStore() : undefined)
 
 /**
  * Does work for one tenant: its cache keys, objects, messages, channels and log lines are those of this tenant. For jobs and scripts that

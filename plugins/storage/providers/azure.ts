@@ -216,6 +216,7 @@ interface Properties {
 }
 
 /** An entry of a list. Azure's lists omit the quotes that the tag has in headers. */
-function entryOf(key: string, { contentLength = 0, lastModified = new Date(0), etag = '' }: Properties): StorageEntry {
-  return { key, size: contentLength, lastModified, etag: etag.startsWith('"') ? etag : `"${etag}"` }
-}
+const entryOf = (
+  key: string,
+  { contentLength = 0, lastModified = new Date(0), etag = '' }: Properties,
+): StorageEntry => ({ key, size: contentLength, lastModified, etag: etag.startsWith('"') ? etag : `"${etag}"` })

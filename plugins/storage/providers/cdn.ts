@@ -29,9 +29,8 @@ const urlTakes = 'an address such as "https://d111111abcdef8.cloudfront.net", wi
 export const cdnOptions = option
   .shape({ url: option.text(/^https?:\/\/[^\s?#]+$/, urlTakes).required(), keyPairId: option.text(), privateKey })
   .into((given, place) => {
-    if ((given.keyPairId === undefined) !== (given.privateKey === undefined)) {
+    if ((given.keyPairId === undefined) !== (given.privateKey === undefined))
       place.in('keyPairId').wrong(given.keyPairId, 'the id of the key together with privateKey, or neither of them')
-    }
     return given
   })
   .typed<CdnOptions>()

@@ -19,9 +19,7 @@ const strangeOnWindows = /[<>:"|?*]|[. ]$/
 const codeOf = (error: unknown) => String((error as { code?: unknown }).code)
 
 /** Whether an error means that the file does not exist. */
-export function isMissing(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
-}
+export const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
 
 /** The error for a refusal by the disk: full, read-only, not permitted. */
 export function refusal(root: string, error: unknown): unknown {
@@ -41,9 +39,8 @@ export function segmentsOf(key: string): string[] {
       throw keyError(key, 'have no segment that is not a valid file name on Windows')
   }
   // Compared without case: a disk that ignores case would expose the provider's own files.
-  if (segments[0]!.toLowerCase() === ownFolder) {
+  if (segments[0]!.toLowerCase() === ownFolder)
     throw keyError(key, `not begin with "${ownFolder}", which the disk provider keeps for itself`)
-  }
   return segments
 }
 
@@ -118,9 +115,8 @@ export class LocalRoot {
   async prune(key: string): Promise<void> {
     const segments = segmentsOf(key)
     try {
-      for (let last = segments.length - 1; last > 0; last--) {
+      for (let last = segments.length - 1; last > 0; last--)
         await this.inFolderOf(segments.slice(0, last).join('/'), rmdir)
-      }
     } catch {
       // The folder is not empty, or another process was faster.
     }
@@ -148,9 +144,7 @@ async function makeFolder(path: string, key: string): Promise<void> {
   }
 }
 
-function linked(key: string): Error {
-  return keyError(key, 'not lead through a symbolic link')
-}
+const linked = (key: string): Error => keyError(key, 'not lead through a symbolic link')
 
 export function taken(key: string, cause: unknown): Error {
   return keyError(

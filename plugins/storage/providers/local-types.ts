@@ -8,9 +8,7 @@ import { mediaTypeOfFile } from '../../shared/http/media-types.ts'
 import { type LocalRoot, ownFolder, using } from './local-paths.ts'
 
 /** The version of a key's file: it changes whenever the object is put again. */
-export function versionOf({ mtimeNs, size }: BigIntStats): string {
-  return `${mtimeNs.toString(36)}-${size.toString(36)}`
-}
+export const versionOf = ({ mtimeNs, size }: BigIntStats): string => `${mtimeNs.toString(36)}-${size.toString(36)}`
 
 /**
  * The same for a single file: files of equal size written within one tick of the file system, some milliseconds, have the same time, but

@@ -94,6 +94,4 @@ export const plainBytes = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint
   new Uint8Array(buffer, byteOffset, byteLength)
 
 /** The order in which S3 and Blob storage list keys. */
-export function byBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
-}
+export const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))

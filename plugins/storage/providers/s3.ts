@@ -263,6 +263,9 @@ export class S3StorageProvider implements StorageProvider {
   }
 }
 
-function entryOf(key: string, size = 0, { LastModified, ETag }: S3Object): StorageEntry {
-  return { key, size, lastModified: LastModified ?? new Date(0), etag: ETag ?? '' }
-}
+const entryOf = (key: string, size = 0, { LastModified, ETag }: S3Object): StorageEntry => ({
+  key,
+  size,
+  lastModified: LastModified ?? new Date(0),
+  etag: ETag ?? '',
+})

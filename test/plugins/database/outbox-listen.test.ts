@@ -13,6 +13,21 @@ const never = 3_600_000
 
 const client = (server: Server): DatabaseClient => server.services.get('databases').client()
 
+test('the tree says which outbox is in use', () => {
+  const url = 'postgres://user:secret@db.internal/shop'
+  const named = { cart: { url: 'sqlite::memory:', outbox: { table: 'cart.sent' } }, other: { url } }
+  const { plugins } = new Server({ plugins: { database: { url, outbox: true, named } } })
+  expect(plugins.children.find(({ name }) => name === 'database')?.notes).toEqual([
+    'outbox of main: framework_outbox in postgresql (woken by LISTEN, looks every 1000 ms)',
+    'outbox of cart: cart.sent in sqlite (looks every 1000 ms)',
+  ])
+  const quiet = new Server({ plugins: { database: { url, outbox: { listen: false } } } })
+  expect(quiet.printPlugins()).toMatch(
+    /database .*outbox of main: framework_outbox in postgresql \(looks every 1000 ms\)/,
+  )
+  expect(new Server({ plugins: { database: { url } } }).printPlugins()).not.toContain('outbox')
+})
+
 describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of Postgres is told, %s', (driver) => {
   let postgres: OwnServer
   let owner: Server

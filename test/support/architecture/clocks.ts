@@ -15,6 +15,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/cron/service.ts': 'patience with jobs, while closing',
   'plugins/database/database.ts': 'patience with a database',
   'plugins/database/inbox.ts': 'forgets by the clock of the database',
+  'plugins/database/listener.ts': 'patience with a connection that was lost',
   'plugins/database/outbox.ts': 'keeps what it has claimed, by the clock of the database',
   'plugins/database/queries.ts': 'measures',
   'plugins/graphql/execution/execute.ts': 'measures',

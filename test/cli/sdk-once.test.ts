@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { transform } from 'esbuild'
+import { type Request, type Response, RouteCollection, Server } from 'framework'
+import { describeServer } from 'framework/plugins/openapi'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ApiDocument } from '../../cli/sdk/document.ts'
+import { generateClient } from '../../cli/sdk/generate.ts'
+import { deferred } from '../../plugins/shared/values/promises.ts'
+import { memoryLogger } from '../support/kernel.ts'
+import { runTsc } from '../support/typescript.ts'
+
+interface Answer {
+  readonly status: number
+  readonly data: unknown
+  readonly headers: Headers
+}
+type Post = (input?: object) => Promise<Answer>
+type CreateClient = (options: object) => { orders: { post: Post; delete: Post }; plain: { post: Post } }
+
+let effects = 0
+let proceed = deferred()
+const refusals: { readonly status: number; readonly after?: string }[] = []
+
+function makeServer() {
+  const plugins = { openapi: true, idempotency: { scope: () => 'public' } } as const
+  const server: Server = new Server({ port: 0, plugins, router: new RouteCollection(), logger: memoryLogger() })
+  const handler = async (_req: Request, res: Response) => {
+    await proceed.promise
+    const refusal = refusals.shift()
+    if (refusal?.after) res.setHeader('retry-after', refusal.after)
+    if (refusal) return res.status(refusal.status).json({ refused: true })
+    return res.status(201).json({ order: ++effects, text: 'x'.repeat(10_000) })
+  }
+  server.post('/orders', { idempotency: { required: true } }, handler)
+  server.delete('/orders', { idempotency: true }, handler)
+  server.post('/plain', handler)
+  return server
+}
+
+/** Passes everything on to the server, and cuts each connection in the given list after so many bytes of its responses. */
+async function startProxy(to: number) {
+  const cuts: number[] = []
+  const requests: string[] = []
+  const responses: string[] = []
+  const sockets = new Set<Socket>()
+  const proxy = createServer((client) => {
+    const server = connect(to, '127.0.0.1')
+    let left = cuts.shift() ?? Number.POSITIVE_INFINITY
+    for (const socket of [client, server]) sockets.add(socket.on('error', () => {}))
+    client.on('data', (data) => {
+      requests.push(String(data))
+      server.write(data)
+    })
+    server.on('data', (data) => {
+      responses.push(String(data))
+      client.write(data.subarray(0, left))
+      left -= data.length
+      if (left <= 0) client.destroySoon()
+    })
+    client.on('close', () => server.destroy())
+    server.on('close', () => client.destroy())
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const { port } = proxy.address() as { port: number }
+  return {
+    ...{ cuts, requests, responses, baseUrl: `http://127.0.0.1:${port}` },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => proxy.close(resolve))
+    },
+  }
+}
+
+let server: Server
+let proxy: Awaited<ReturnType<typeof startProxy>>
+let source: string
+let createClient: CreateClient
+const client = (options: object = {}) =>
+  // Undici would keep a connection for the next call, which the proxy counts by connections.
+  createClient({ baseUrl: proxy.baseUrl, headers: { connection: 'close' }, ...options })
+const keys = () => proxy.requests.flatMap((text) => /^idempotency-key: (.*)$/im.exec(text)?.[1] ?? [])
+
+beforeAll(async () => {
+  server = makeServer()
+  const { port } = await server.listen()
+  proxy = await startProxy(port)
+  source = generateClient(describeServer(server) as unknown as ApiDocument)
+  const { code } = await transform(source, { loader: 'ts', target: 'es2022' })
+  ;({ createClient } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as never)
+})
+afterAll(async () => {
+  await proxy.close()
+  await server.close()
+})
+beforeEach(() => {
+  effects = 0
+  for (const list of [refusals, proxy.cuts, proxy.requests, proxy.responses]) list.length = 0
+  proceed.resolve()
+})
+
+describe('a call that the server carries out once', () => {
+  test.each([
+    ['before the response', 1],
+    ['in the middle of its body', 5_000],
+  ])('has one effect when the connection is lost %s', async (_where, bytes) => {
+    proxy.cuts.push(bytes, bytes)
+    const { status, data, headers } = await client().orders.post()
+    expect([status, headers.get('idempotent-replayed'), data]).toMatchObject([201, 'true', { order: 1 }])
+    expect(effects).toBe(1)
+    expect(keys()).toHaveLength(3)
+    expect(new Set(keys()).size).toBe(1)
+  })
+
+  test('waits while the first attempt runs', async () => {
+    proceed = deferred()
+    const lost = new AbortController()
+    const running = client().orders.post({ headers: { 'Idempotency-Key': 'mine' }, signal: lost.signal })
+    await expect.poll(() => proxy.requests.length).toBe(1)
+    lost.abort()
+    await expect(running).rejects.toThrow()
+    const again = client().orders.post({ headers: { 'idempotency-key': 'mine' } })
+    await expect.poll(() => proxy.responses.some((text) => text.startsWith('HTTP/1.1 409'))).toBe(true)
+    proceed.resolve()
+    expect((await again).status).toBe(201)
+    expect([effects, new Set(keys())]).toEqual([1, new Set(['mine'])])
+  })
+
+  test.each([429, 503])('is sent again after %i with Retry-After, and each call has its own key', async (status) => {
+    refusals.push({ status, after: '0' }, { status, after: new Date(Date.now()).toUTCString() })
+    const first = await client().orders.delete()
+    const second = await client().orders.delete()
+    expect([first.status, second.status, effects]).toEqual([201, 201, 2])
+    const [one, two, three, four] = keys()
+    expect([one === two, two === three, three === four]).toEqual([true, true, false])
+  })
+
+  test.each([
+    ['names no time', { status: 503 }],
+    ['names a time that is far away', { status: 503, after: '3600' }],
+    ['names nothing that is a time', { status: 429, after: 'soon' }],
+    ['is another failure', { status: 500, after: '0' }],
+  ])('is not sent again if the response %s', async (_which, refusal) => {
+    refusals.push(refusal)
+    expect((await client().orders.post()).status).toBe(refusal.status)
+    expect(keys()).toHaveLength(1)
+  })
+
+  test('is sent four times at most, or as often as retries says, and its last failure is reported once', async () => {
+    proxy.cuts.push(1, 1)
+    const errors: unknown[] = []
+    const onError = (error: unknown) => void errors.push(error)
+    await expect(client({ onError, retries: 1 }).orders.post()).rejects.toThrow()
+    expect([keys().length, errors.length, effects]).toEqual([2, 1, 1])
+    refusals.push(...Array(4).fill({ status: 503, after: '0' }))
+    expect((await client({ onError, retries: 1 }).orders.post({ retries: 3 })).status).toBe(503)
+    expect([keys().length, errors.length]).toEqual([6, 2])
+  })
+
+  test('has no key of its own with retries: 0', async () => {
+    expect((await client({ retries: 0 }).orders.post()).status).toBe(400)
+    proxy.cuts.push(1)
+    await expect(client().orders.delete({ retries: 0 })).rejects.toThrow()
+    expect([keys(), proxy.requests.length]).toEqual([[], 2])
+  })
+
+  test('ends with its signal and its time limit, also between two attempts', async () => {
+    refusals.push({ status: 503, after: '20' }, { status: 503, after: '20' })
+    const controller = new AbortController()
+    const aborted = client().orders.post({ signal: controller.signal })
+    await expect.poll(() => refusals.length).toBe(1)
+    controller.abort()
+    await expect(aborted).rejects.toMatchObject({ name: 'AbortError' })
+    await expect(client().orders.post({ timeout: 300 })).rejects.toMatchObject({ name: 'TimeoutError' })
+    expect(keys()).toHaveLength(2)
+  })
+
+  test('is not repeated for what fails before it is sent', async () => {
+    let calls = 0
+    const headers = () => {
+      calls++
+      throw new Error('no token')
+    }
+    await expect(client({ headers }).orders.post()).rejects.toThrow('no token')
+    expect(calls).toBe(1)
+  })
+})
+
+test('any other call is sent once, without a key', async () => {
+  proxy.cuts.push(1)
+  await expect(client().plain.post()).rejects.toThrow()
+  expect([keys(), proxy.requests.length]).toEqual([[], 1])
+})
+
+test('the key is optional, retries is an option of these calls alone, and a client without them has none of it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'framework-sdk-'))
+  const use = `import { createClient } from './sdk.ts'
+const client = createClient({ retries: 2 })
+void client.orders.post()
+void client.orders.post({ headers: { 'Idempotency-Key': 'k' }, retries: 1 })
+// @ts-expect-error retries is not an option of a call that may be carried out twice
+void client.plain.post({ retries: 1 })
+`
+  writeFileSync(join(folder, 'sdk.ts'), source)
+  writeFileSync(join(folder, 'use.ts'), use)
+  const strict =
+    '--noEmit --strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --isolatedDeclarations --declaration --noUnusedParameters'
+  const rest = '--allowImportingTsExtensions --target es2022 --module nodenext --lib es2023,dom --types'
+  try {
+    expect(runTsc([...`${strict} ${rest}`.split(' '), '', 'use.ts'], folder).output).toBe('')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  expect(generateClient({ paths: {} })).not.toMatch(/retries|Idempotency/)
+})
