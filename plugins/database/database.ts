@@ -43,6 +43,8 @@ async function openDriver(settings: DriverSettings, host: DriverHost): Promise<O
 export class DatabaseClient {
   /** The name of the database: `main`, or that in the option `named`. */
   readonly name: string
+  /** @internal */
+  readonly place: string | undefined
   readonly #settings: DriverSettings
   #driver: OpenDriver | undefined
   /** What the option `layer` has returned, otherwise itself; `undefined` before the boot. @internal */
@@ -56,11 +58,7 @@ export class DatabaseClient {
   constructor(name: string, settings: DriverSettings) {
     this.name = name
     this.#settings = settings
-  }
-
-  /** @internal */
-  get place(): string | undefined {
-    return this.system === 'sqlite' ? undefined : placeOf(this.#settings.url, this.#settings.options)
+    if (settings.system === 'postgresql') this.place = placeOf(settings.url, settings.options)
   }
 
   /** `postgresql` or `sqlite`. */

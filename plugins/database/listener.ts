@@ -14,8 +14,9 @@ export async function listenUntil(
   log: Logger,
 ): Promise<void> {
   const availability = new Availability((isDown, error) => {
-    if (isDown) log.warn({ err: error }, 'the outbox is not told of messages of other processes, and looks for them')
-    else log.warn('the outbox is told of messages of other processes again')
+    if (isDown)
+      log.warn({ err: error }, 'the outbox is not notified of messages of other processes, and looks for them')
+    else log.warn('the outbox is notified of messages of other processes again')
   })
   const opened = () => {
     availability.works()

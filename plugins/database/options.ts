@@ -51,7 +51,7 @@ export interface OutboxOptions {
   table?: string
   /** Milliseconds between two looks for messages of other processes, and for those to be tried again. Default 1000. */
   pollInterval?: number
-  /** Whether processes tell each other of committed messages, by `LISTEN` and one more connection; Postgres only. Default `true`. */
+  /** Whether processes notify each other of committed messages, by `LISTEN` and one more connection; Postgres only. Default `true`. */
   listen?: boolean
 }
 

@@ -76,7 +76,7 @@ export class Outbox {
     else this.#log.warn('the outbox works again')
   })
 
-  /** `listen`: how it is told of messages of other processes. */
+  /** `listen`: how it is notified of messages of other processes. */
   constructor(client: TableHost, settings: OutboxSettings, server: object, log: Logger, listen: OpenDriver['listen']) {
     this.#client = client
     this.#settings = settings
@@ -90,7 +90,7 @@ export class Outbox {
     const returned = 'returning id, key, data, attempts'
     const store = `insert into ${table} (sender, key, data, created_at, due_at) values ($1, $2, $3, ${now}, ${now})`
     this.#texts = {
-      // Part of the transaction: also a process that dies right after the commit has told the others.
+      // Part of the transaction: also a process that dies right after the commit has notified the others.
       store: this.#listen ? `with stored as (${store}) select pg_notify('${channel}', $1)` : store,
       claim: `${heads.replaceAll('outbox_table', () => table)} where o.due_at <= ${now} order by o.id limit $2 ${locked})
         ${claimed} where id in (select id from heads) ${returned}`,

@@ -13,7 +13,7 @@ import {
 import { lineLogger } from '../shared/logging/logger.ts'
 import { addressOf, placeOf, shownAddress } from '../shared/stores/address.ts'
 import { isUnreachable } from '../shared/stores/unreachable.ts'
-import { memoizedIn } from '../shared/values/memoize.ts'
+import { madeIn, memoizedIn } from '../shared/values/memoize.ts'
 import { type RunningTransaction, transactionAt } from '../shared/work/transactions.ts'
 import { processConfig } from './config.ts'
 
@@ -70,6 +70,8 @@ export class Engines {
   readonly #open = new Map<unknown, Promise<Driver>>()
   /** The unavailable engines, with their last errors. */
   readonly #away = new Map<string, unknown>()
+  /** The databases of configurations of pg-boss. */
+  readonly #places = new Map<object, string | undefined>()
 
   get config(): QueueConfigSettings {
     return this.ownConfig ?? processConfig()
@@ -143,7 +145,8 @@ export class Engines {
   transactionOf({ kind, pubsub }: EngineRef): RunningTransaction | undefined {
     const { pgboss } = this.config
     if (kind !== 'pgboss' || pubsub !== undefined || pgboss === undefined) return undefined
-    return transactionAt(placeOf(addressOf('postgres', pgboss.connectionString), pgboss.options))
+    const place = () => placeOf(addressOf('postgres', pgboss.connectionString), pgboss.options)
+    return transactionAt(madeIn(this.#places, pgboss, place))
   }
 
   errorHandlerOf(engine: EngineRef): QueueErrorHandler | undefined {

@@ -33,7 +33,7 @@ router.post('/books/:id/orders', { params: Id, transaction: true }, async (req, 
   ])
   const order = rows[0]!.id
   // In the same transaction: an order that is stored is printed, and one that is not stored is not.
-  await printing.publish({ order }, { client: database, retryLimit: 5, retryBackoff: true })
+  await printing.publish({ order }, { retryLimit: 5, retryBackoff: true })
   return res.created({ order })
 })
 

@@ -77,7 +77,7 @@ export interface PoolCounts {
 
 /** What a connection that listens reports. */
 export interface ListenEvents {
-  /** It listens from now on; nobody has told it what was committed before. */
+  /** It listens from now on; what was committed before has to be looked for. */
   open(): void
   message(payload: string): void
   lost(): void

@@ -8,7 +8,7 @@ import { outboxFor } from '../../../plugins/shared/work/transactions.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
-// In most of these tests, nobody looks for messages of others: what is delivered was announced.
+// In most of these tests, no process looks for messages of others: what is delivered was announced.
 const never = 3_600_000
 
 const client = (server: Server): DatabaseClient => server.services.get('databases').client()
@@ -28,7 +28,7 @@ test('the tree says which outbox is in use', () => {
   expect(new Server({ plugins: { database: { url } } }).printPlugins()).not.toContain('outbox')
 })
 
-describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of Postgres is told, %s', (driver) => {
+describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of Postgres is notified, %s', (driver) => {
   let postgres: OwnServer
   let owner: Server
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of P
   const listening = async () =>
     (await run("select pid from pg_stat_activity where query = 'listen framework_outbox'")).count
   const serve = async (pollInterval: number, more: object = {}) => {
-    const database = { url: postgres.url, driver, outbox: { table: 'told', pollInterval }, ...more }
+    const database = { url: postgres.url, driver, outbox: { table: 'announced', pollInterval }, ...more }
     const server = new Server({ port: 0, plugins: { database } })
     await server.listen()
     return server
@@ -55,7 +55,7 @@ describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of P
 
   test('what a process has committed that died at once is delivered by another one at once', async () => {
     const seen: unknown[] = []
-    const name = `told-${driver}`
+    const name = `announced-${driver}`
     const engine = {
       ...{ name: 'test', subscribe: async () => {}, unsubscribe: async () => {} },
       async publish(_: string, payload: unknown) {
@@ -64,7 +64,7 @@ describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of P
       },
     }
     createQueue(name, engine)
-    const outbox = { table: 'told_processes', pollInterval: never }
+    const outbox = { table: 'announced_processes', pollInterval: never }
     await using server = new Server({
       port: 0,
       background: { queues: { config: {} } },
@@ -85,7 +85,7 @@ describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of P
 
   test('a connection that is lost comes back, and misses nothing that was committed in between', async () => {
     const seen: number[] = []
-    await using writer = await serve(never, { outbox: { table: 'told', pollInterval: never } })
+    await using writer = await serve(never, { outbox: { table: 'announced', pollInterval: never } })
     await using server = await serve(never)
     deliverFromOutbox(server, 'test', async ({ n }: { n: number }) => void seen.push(n))
     await expect.poll(listening).toBe(2)
@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of P
 
   test('looks for messages while it cannot listen, and has no connection left when it is closed', async () => {
     const seen: number[] = []
-    await run('drop table if exists told')
+    await run('drop table if exists announced')
     await run('create user plain; grant create on schema public to plain')
     const url = postgres.url.replace('postgres@', 'plain@')
     await using writer = await serve(never, { url })
@@ -131,9 +131,9 @@ describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of P
   })
 
   test('with listen: false, it opens no connection and says nothing', async () => {
-    await using server = await serve(never, { outbox: { table: 'told', listen: false } })
+    await using server = await serve(never, { outbox: { table: 'announced', listen: false } })
     await write(server, 1)
     expect(await listening()).toBe(0)
-    await run('truncate told')
+    await run('truncate announced')
   })
 })

@@ -41,7 +41,7 @@ describe.skipIf(!hasPostgres)('a message of pg-boss in a transaction of the same
       const { id } = await client(server).transaction(async () => {
         const made = await printing.for(server).publish({ n: 1 })
         expect(await jobs(server, name)).toContainEqual({ id: made.id })
-        // Nobody else sees it yet.
+        // No other connection sees it yet.
         expect(await jobs(other, name)).not.toContainEqual({ id: made.id })
         expect(await outboxes(server)).toEqual([])
         return made
