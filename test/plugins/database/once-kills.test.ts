@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { onceKillRounds } from '../../support/once-kills.ts'
+import type { OwnServer } from '../../support/own-server.ts'
+import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+
+// once-kills.long.test.ts has two hundred rounds; SEED repeats those that have failed.
+
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 30))
+const rounds = Number(process.env.ROUNDS ?? 10)
+
+describe.skipIf(!hasPostgres)('while processes and Postgres die and stop', () => {
+  let postgres: OwnServer
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres?.stop())
+
+  test('a request with a key and a webhook have one effect, however often they are sent', async () => {
+    const report = await onceKillRounds(postgres, seed, rounds, false)
+    expect(report.orders + report.hooks).toBeGreaterThan(report.unanswered)
+  })
+})
