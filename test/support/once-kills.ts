@@ -64,6 +64,16 @@ export async function onceKillRounds(
     child.once('message', (address) => children.set(child, String(address)))
     child.once('exit', () => children.delete(child))
   }
+  /** Starts those that are missing: one ends by itself if it boots while Postgres is away. */
+  const complete = () =>
+    until(
+      async () => {
+        while (children.size < 2) start()
+        return addresses().length === 2
+      },
+      'the processes',
+      60_000,
+    )
   const addresses = () => [...children.values()].filter((one) => one !== undefined)
   await using server = new Server({ plugins: { database: { url: postgres.url, inbox: true } } })
   await server.ready()
@@ -104,8 +114,7 @@ export async function onceKillRounds(
     }
   }
   try {
-    for (let i = 0; i < 2; i++) start()
-    await until(() => addresses().length === 2, 'the processes', 60_000)
+    await complete()
     const lanes = Array.from({ length: 8 }, lane)
     for (let round = 0; round < rounds; round++) {
       await pause(100 + chance.below(300))
@@ -127,7 +136,7 @@ export async function onceKillRounds(
     }
     isOver = true
     await Promise.all(lanes)
-    await until(() => addresses().length === 2, 'the processes', 60_000)
+    await complete()
     const late = Date.now() + 60_000
     while (isPatient && open.length > 0 && Date.now() < late)
       await Promise.all(open.splice(0, 8).map((operation) => attempt(operation)))
