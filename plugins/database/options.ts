@@ -119,7 +119,7 @@ const url = option
 const outbox = option.shape({
   table: tableOption('framework_outbox'),
   pollInterval: option.ms({ min: 10 }).default(1_000),
-  listen: option.flag().default(true),
+  listen: option.flag(),
 })
 const inbox = option.shape({
   table: tableOption('framework_inbox'),
@@ -150,15 +150,20 @@ const members = {
     .secret(),
 }
 
+const shape = option.shape(members)
+
 /** The address, the driver and the kind of a database, from what is given. */
-function addressed<
-  Given extends { url?: string | undefined; driver?: DatabaseDriver | undefined; pool: { max: number } },
->(given: Given, place: OptionPlace) {
+function addressed<Given extends SettingsOf<typeof shape> & { url?: string | undefined }>(
+  given: Given,
+  place: OptionPlace,
+) {
   // A file on this machine instead of the real database would look like one without any data.
   if (given.url === undefined && isProduction())
     place.in('url').wrong(described('missing'), `${urlTakes}, or DATABASE_URL in the environment`)
   const address = given.url ?? 'sqlite:database.sqlite'
   const system: DatabaseSystem = address.startsWith('sqlite:') ? 'sqlite' : 'postgresql'
+  if (system === 'sqlite' && given.outbox && given.outbox.listen)
+    place.in('outbox').in('listen').wrong(true, 'nothing: SQLite has no LISTEN')
   const driver = given.driver ?? (system === 'sqlite' ? sqliteOfRuntime() : 'pg')
   if (drivers[driver] !== system) place.in('driver').wrong(quoted(driver), `a package for ${system}`)
   const pool = { ...given.pool, max: system === 'sqlite' ? 1 : given.pool.max }

@@ -82,7 +82,7 @@ export class Outbox {
     this.#settings = settings
     this.server = server
     this.#log = log.child({ database: client.name })
-    this.#listen = settings.listen ? listen : undefined
+    this.#listen = settings.listen === false ? undefined : listen
     const { table } = settings
     const now = nowOf(client)
     const locked = client.system === 'sqlite' ? '' : 'for update of o skip locked'

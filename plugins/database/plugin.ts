@@ -66,7 +66,7 @@ export const database = definePlugin({
   notes: ({ main, named }: DatabasesSettings) =>
     Object.entries({ main, ...named }).flatMap(([name, { outbox, system }]) => {
       if (!outbox) return []
-      const woken = system === 'postgresql' && outbox.listen ? 'woken by LISTEN, ' : ''
+      const woken = system === 'postgresql' && outbox.listen !== false ? 'woken by LISTEN, ' : ''
       return [`outbox of ${name}: ${outbox.table} in ${system} (${woken}looks every ${outbox.pollInterval} ms)`]
     }),
   openapi: { failures: ({ options }) => (options.transaction ? { 503: 'ServiceUnavailable' } : {}) },

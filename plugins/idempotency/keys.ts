@@ -74,7 +74,8 @@ const hash = (...parts: readonly (string | Uint8Array)[]) => {
 /** Hashes what must be the same in each attempt. Of a body that no parser has read into memory, such as an upload, it knows the length. */
 function fingerprintOf(req: Request): string {
   const { raw, method, url } = req
-  return hash(method, url, bytesOf(req) ?? raw.header('content-length') ?? '')
+  // Without scheme and host: the instances behind a proxy may see a different one each.
+  return hash(method, url.slice(url.indexOf('/', 8)), bytesOf(req) ?? raw.header('content-length') ?? '')
 }
 
 /** The key in the header, with or without the quotes of a structured field (RFC 9651); `undefined` if it was not sent. */

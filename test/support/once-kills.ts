@@ -97,7 +97,7 @@ export async function onceKillRounds(
     else {
       again++
       open.push(operation)
-      await pause(20)
+      await pause(isOver ? 200 : 20)
     }
   }
   const lane = async () => {

@@ -42,6 +42,9 @@ new Server({ plugins: { database: { named: { other: {} } } } })
 new Server({ plugins: { database: { outbox: { table: 'shop.outbox', pollInterval: 500 }, inbox: { keep: 1_000 } } } })
 // @ts-expect-error a misspelt member
 new Server({ plugins: { database: { outbox: { interval: 500 } } } })
+new Server({ plugins: { database: { outbox: { listen: false } } } })
+// @ts-expect-error whether it listens, and not where
+new Server({ plugins: { database: { outbox: { listen: 'channel' } } } })
 // @ts-expect-error the ids of the inbox are strings
 void once(7, () => {})
 const wasDone: Promise<boolean> = once('7', () => {})

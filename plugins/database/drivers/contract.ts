@@ -29,7 +29,7 @@ export interface DriverSettings {
   readonly statementTimeout: number | false
   readonly slowQuery: number
   readonly log: 'all' | 'slow' | 'none'
-  readonly outbox: { readonly table: string; readonly pollInterval: number; readonly listen: boolean } | false
+  readonly outbox: { readonly table: string; readonly pollInterval: number; readonly listen?: boolean } | false
   readonly inbox: { readonly table: string; readonly keep: number } | false
   readonly layer: ((parts: never) => unknown) | undefined
   readonly options: { readonly [name: string]: unknown } | undefined

@@ -8,9 +8,8 @@ import { safely } from '../values/safely.ts'
 const load = createRequire(import.meta.url)
 
 /** The parsed JSON, or `undefined`; the parser's message quotes the text, and is dropped. */
-export function jsonOf(text: string): unknown {
-  return safely(() => parseSafely(text, null, { protoAction: 'error', constructorAction: 'error' }))
-}
+export const jsonOf = (text: string): unknown =>
+  safely(() => parseSafely(text, null, { protoAction: 'error', constructorAction: 'error' }))
 
 /** The variables of a file by name, or why there are none. */
 type Parsed = readonly (readonly [name: string, value: unknown])[] | string

@@ -25,6 +25,5 @@ export const { get: supervisor, set: setSupervisor } = processWide<Supervisor>('
  * @example
  * isLeading(undefined) // true: a single process always leads
  */
-export function isLeading(place: WorkerPlace | undefined): boolean {
-  return supervisor()?.leads ?? (place === undefined || place.number === 1)
-}
+export const isLeading = (place: WorkerPlace | undefined): boolean =>
+  supervisor()?.leads ?? (place === undefined || place.number === 1)

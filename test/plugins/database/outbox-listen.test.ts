@@ -28,6 +28,12 @@ test('the tree says which outbox is in use', () => {
   expect(new Server({ plugins: { database: { url } } }).printPlugins()).not.toContain('outbox')
 })
 
+test('SQLite cannot listen', () => {
+  const start = () => new Server({ plugins: { database: { url: 'sqlite::memory:', outbox: { listen: true } } } })
+  expect(start).toThrow('database.outbox.listen')
+  expect(start).toThrow('SQLite has no LISTEN')
+})
+
 describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of Postgres is notified, %s', (driver) => {
   let postgres: OwnServer
   let owner: Server

@@ -97,6 +97,15 @@ test('the same key with another body, query, path or method is 422', async () =>
   }
 })
 
+test('an attempt may reach the server by another host', async () => {
+  await using server = serverWith()
+  let runs = 0
+  server.post('/a', { idempotency: true }, () => ({ runs: ++runs }))
+  await sendTo(server, '/a', { ...headers('k'), host: '10.0.0.1:3001' }, { body: { n: 1 } })
+  const again = await sendTo(server, '/a', { ...headers('k'), host: '10.0.0.2:3002' }, { body: { n: 1 } })
+  expect([again.status, again.body, again.headers['idempotent-replayed']]).toEqual([200, { runs: 1 }, 'true'])
+})
+
 test('a caller never receives the response of another one, and an unknown one is refused', async () => {
   await using server = serverWith()
   let runs = 0
