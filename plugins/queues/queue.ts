@@ -151,7 +151,8 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
 
   /**
    * Publishes one message; resolves with its `id` once the engine has it. In a transaction of the plugin `database`, the message leaves after the
-   * commit, and `id` is that of its options, or empty; with an outbox, it is the one that subscribers receive.
+   * commit, and `id` is that of its options, or empty; with an outbox, it is the one that subscribers receive. A message of pg-boss in its own
+   * database is a row of the transaction.
    *
    * @throws (as a rejection) QueueUnavailableError within `publishTimeout`, 5 seconds by default, when the engine cannot be reached;
    * QueuePayloadError for a payload that JSON cannot represent or the schema refuses; OptionError for options the engine does not have.
@@ -231,7 +232,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const known = (ids: string[]) => (settings.some(hasId) ? ids.map((id, i) => settings[i]!.meta?.id ?? id) : ids)
     const client = engines.transactionOf(engine)
     const options = settings.map(({ native }) => (client ? { client, ...native } : native))
-    // With a client, the message is part of the transaction itself.
+    // With a client, that of the running transaction or of the options, the message is part of the transaction itself.
     const isInside = options.some((one) => one !== undefined && 'client' in one)
     const store = isInside ? undefined : outboxFor(engines.server)
     const send = () =>

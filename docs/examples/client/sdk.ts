@@ -390,8 +390,8 @@ export class Call<Answers> implements Promise<Result<Answers>> {
 }
 
 function connect(client: ClientOptions) {
-  return <Answers>(method: string, path: string, input?: Input, type?: string): Call<Answers> => {
-    const response = send(client, method, path, input, type)
+  return <Answers>(method: string, path: string, input?: Input, type?: string, by: typeof send = send): Call<Answers> => {
+    const response = by(client, method, path, input, type)
     if (client.onError !== undefined) response.catch(client.onError)
     return new Call(method + ' ' + path, response, client.onError)
   }

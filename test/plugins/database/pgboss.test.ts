@@ -1,3 +1,6 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { type DatabaseClient, pgbossQueue, queue, Server } from 'framework'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnServer } from '../../support/own-server.ts'
@@ -61,6 +64,22 @@ describe.skipIf(!hasPostgres)('a message of pg-boss in a transaction of the same
       await client(server).transaction(() => inner().catch(() => {}))
       expect(await jobs(server, name)).toEqual(before)
     })
+
+  test('is there although its process dies right after the commit', async () => {
+    const dying = pgbossQueue<{ n: number }>('dying')
+    const seen: number[] = []
+    await using server = await serve({}, { pollInterval: 100 })
+    await dying.for(server).subscribe(({ n }) => void seen.push(n))
+    const settings = JSON.stringify({ url: postgres.url, queue: 'dying', isPgboss: true })
+    const writer = fork(join(import.meta.dirname, '../fixtures/outbox-writer.mjs'), [settings], {
+      cwd: join(import.meta.dirname, '../../..'),
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: [],
+      env: { ...process.env, NODE_OPTIONS: '' },
+    })
+    expect(await once(writer, 'exit')).toEqual([null, 'SIGKILL'])
+    await expect.poll(() => seen).toEqual([1])
+  })
 
   test('so is one of a queue that only the configuration puts there', async () => {
     const later = queue<{ n: number }>('configured')
