@@ -51,7 +51,7 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
       for (const [name, { system, pool, outbox }] of input.booted ? all(input) : []) {
         if (system === 'sqlite') continue
         const { rows } = await input.services.get('databases').client(name).query<{ n: number }>(allowed)
-        const most = (pool.max + Number(outbox && outbox.listen !== false)) * (input.server.worker?.of ?? 1)
+        const most = (pool.max + (outbox && outbox.listen !== false ? 1 : 0)) * (input.server.worker?.of ?? 1)
         if (most > rows[0]!.n)
           found.push({
             problem: `the pools of the database "${name}" may open ${most} connections in all processes, and the server allows ${rows[0]!.n}`,
