@@ -1,10 +1,10 @@
 import { defineMiddleware, router, Server } from 'framework'
 
 /** Declares its addition to the request, so that later handlers see it. */
-const user = defineMiddleware<{ user: { name: string } }>(function user(req, res, next) {
+const visitor = defineMiddleware<{ visitor: { name: string } }>(function visitor(req, res, next) {
   const { authorization } = req.headers
   if (authorization === undefined) return res.unauthorized({ message: 'who are you?' })
-  req.user = { name: authorization }
+  req.visitor = { name: authorization }
   return next()
 })
 
@@ -18,8 +18,8 @@ const timed = defineMiddleware(async function timed(_req, res, next) {
 const server = new Server()
 server.use(timed)
 
-router.group('/me', [user], (me) => {
-  me.get('/', (req) => ({ name: req.user.name }))
+router.group('/me', [visitor], (me) => {
+  me.get('/', (req) => ({ name: req.visitor.name }))
 })
 
 await server.listen(() => console.log(`${server.url}/me`))

@@ -6,7 +6,14 @@ import type { Auth } from './service.ts'
 export type { AuthMode, AuthOption, AuthOptions, AuthRequirement } from './options.ts'
 export type { AuthSubject } from './scheme.ts'
 
+/** Nothing before the application has declared its callers: a `user` of its own may be of another type. */
+type Calling = [keyof AuthSubject] extends [never] ? {} : { user?: AuthSubject }
+
 // In the files that declare the interfaces: merging into the entry point would hide them from applications that merge into theirs.
+declare module '../../kernel/http/request/request.ts' {
+  interface Request extends Calling {}
+}
+
 declare module '../../kernel/routing/options.ts' {
   interface RouteOptions {
     /**

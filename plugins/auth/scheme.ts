@@ -3,7 +3,8 @@ import { defineErrors, type Request } from '../../kernel/index.ts'
 export type Awaitable<T> = T | Promise<T>
 
 /**
- * What a scheme knows about a caller: `req.user`. Applications merge their own members into this interface.
+ * What a scheme knows about a caller. Applications merge their own members into this interface; then each request has `req.user`, and checks of
+ * policies receive it.
  *
  * @example
  * declare module 'framework' {
@@ -17,7 +18,7 @@ export type Awaitable<T> = T | Promise<T>
 export interface AuthSubject {}
 
 /**
- * Returns the caller of a request where the type of the request does not say that it has one: in websockets and resolvers.
+ * Returns the caller of a request in code that does not know its type, such as a package for several applications; elsewhere it is `req.user`.
  *
  * @example
  * const whoCalls = (req: Request) => userOf(req)

@@ -1,13 +1,25 @@
 import { OptionError, type Request } from '../../kernel/index.ts'
+import type { AuthSubject } from '../auth/index.ts'
 import { option } from '../shared/options/index.ts'
 
 /** Decides whether a user may do something; anything but `true` is a refusal. */
 // The type of a method, so that a check for a certain user type is accepted where checks for any user are.
-export type PolicyCheck = { run(user: unknown, ...args: unknown[]): boolean | Promise<boolean> }['run']
+export type PolicyCheck<User = unknown> = { run(user: User, ...args: unknown[]): boolean | Promise<boolean> }['run']
+
+/** `req.user` as the checks of a manager receive it. */
+export type Caller = [keyof AuthSubject] extends [never] ? unknown : AuthSubject | undefined
 
 /** Checks by scope and name. */
 export interface PolicyRecord {
   readonly [scope: string]: { readonly [handler: string]: PolicyCheck }
+}
+
+/** The same for inference alone: it types no parameter of a check. */
+export type PolicyNames = { readonly [scope: string]: { readonly [handler: string]: Function } }
+
+/** What inferred checks must be; by their names, so that a mistake is reported where it is. */
+export type ChecksOf<Policies, User> = {
+  readonly [Scope in keyof Policies]: { readonly [Name in keyof Policies[Scope]]: PolicyCheck<User> }
 }
 
 /** The status of a refused request: 401 says that another user may try, 403 that this one need not try again. */

@@ -6,11 +6,11 @@ import {
   type MethodMark,
 } from '../shared/decorators/decorator.ts'
 import { routeDecorator } from '../shared/decorators/route-decorator.ts'
-import type { PolicyRecord } from './check.ts'
+import type { PolicyNames } from './check.ts'
 import type { PolicyRequirement, RouteCheckName } from './options.ts'
 
 /** Adds a check of one manager to a method, or to every method of a class. */
-export type PolicyDecorator<Policies extends PolicyRecord> = <
+export type PolicyDecorator<Policies extends PolicyNames> = <
   Scope extends keyof Policies & string,
   Name extends RouteCheckName<Policies[Scope]> & string,
 >(
@@ -20,7 +20,7 @@ export type PolicyDecorator<Policies extends PolicyRecord> = <
 ) => ClassMark & MethodMark
 
 /** The decorator of a manager; it throws for an unknown name where that is written. */
-export function policyDecorator<Policies extends PolicyRecord>(
+export function policyDecorator<Policies extends PolicyNames>(
   manager: PolicyRequirement['manager'],
 ): PolicyDecorator<Policies> {
   return function policy(scope, handler, ...more) {

@@ -13,9 +13,11 @@ import { lineLogger } from '../shared/logging/logger.ts'
 import { option } from '../shared/options/index.ts'
 import {
   type Ask,
+  type Caller,
+  type ChecksOf,
   isForResource,
   type PolicyCheck,
-  type PolicyRecord,
+  type PolicyNames,
   type PolicyStatus,
   policyStatus,
 } from './check.ts'
@@ -94,7 +96,7 @@ interface KeptCheck {
  * router.get('/admin', { policy: { manager: policies, scope: 'site', handler: 'admin' } }, () => 'welcome')
  */
 export class PolicyManager<
-  const Policies extends PolicyRecord = PolicyRecord,
+  const Policies extends PolicyNames = PolicyNames,
   Options extends PolicyManagerOptions = {},
 > {
   /** Exists for the type checker only, like the next one. */
@@ -110,11 +112,14 @@ export class PolicyManager<
   readonly #logger: Logger | undefined
   readonly #challenge: string | undefined
 
+  // Two numbers of parameters: the compiler reports a wrong check for the one that was called, and not for both.
+  constructor(policies: Policies & ChecksOf<Policies, Caller>)
   constructor(
-    policies: Policies,
+    policies: Policies & ChecksOf<Policies, unknown>,
     // The first branch is never taken: `Options` is inferred from it.
-    options?: [Options] extends [never] ? Options : PolicyManagerOptions,
-  ) {
+    options: ([Options] extends [never] ? Options : PolicyManagerOptions) | undefined,
+  )
+  constructor(policies: Policies, options?: PolicyManagerOptions) {
     const { user, timeout, logger, status, challenge } = managerOptions.parse(options ?? {}, 'PolicyManager')
     this.#user = user ?? ((req) => (req as Request & { user?: unknown }).user)
     this.#timeout = timeout

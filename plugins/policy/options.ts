@@ -3,7 +3,7 @@ import { option } from '../shared/options/index.ts'
 import {
   type Ask,
   type PolicyCheck,
-  type PolicyRecord,
+  type PolicyNames,
   type PolicyStatus,
   policyStatus,
   type ResourceMark,
@@ -13,7 +13,7 @@ import {
 export interface PolicyRequirement {
   /** The manager that has the check, with its `status` for refused requests, and `askOf`, through which a route asks. */
   readonly manager: {
-    readonly '~policies': PolicyRecord
+    readonly '~policies': PolicyNames
     readonly status: PolicyStatus
     askOf(scope: string, handler: string, status?: PolicyStatus): Ask
   }
@@ -35,9 +35,12 @@ export type PolicyOption = PolicyRequirement | readonly PolicyRequirement[]
 export type RouteCheckName<Checks> = {
   [Name in keyof Checks]: Checks[Name] extends ResourceMark
     ? never
-    : Checks[Name] extends (user: never, req: Request) => unknown
+    : // What is known as a requirement only is checked at boot.
+      Function extends Checks[Name]
       ? Name
-      : never
+      : Checks[Name] extends (user: never, req: Request) => unknown
+        ? Name
+        : never
 }[keyof Checks]
 
 /** The valid form of one requirement: names that its manager has. */

@@ -41,7 +41,7 @@ const shop = defineContract({
 interface User {
   id: number
 }
-const user = defineMiddleware<{ user: User }>((req, _res, next) => next())
+const author = defineMiddleware<{ author: User }>((req, _res, next) => next())
 const policies = new PolicyManager({
   site: { admin: proves<{ admin: true }>((found?: { admin?: true }) => found?.admin === true) },
 })
@@ -58,15 +58,15 @@ implement(router, shop, {
     return { id: 1, title: 'x', at: new Date() }
   },
   addPost: {
-    middlewares: [user],
+    middlewares: [author],
     log: false,
     apidoc: { summary: 'Adds a post' },
     handler: (req, res) => {
-      type _TheUser = Expect<Equal<typeof req.user, User>>
+      type _TheUser = Expect<Equal<typeof req.author, User>>
       type _Body = Expect<Equal<typeof req.body, { title: string }>>
       // @ts-expect-error a post has an id
       res.created({ title: req.body.title, at: new Date() })
-      return res.created({ id: req.user.id, title: req.body.title, at: new Date() })
+      return res.created({ id: req.author.id, title: req.body.title, at: new Date() })
     },
   },
   removePost: {
@@ -86,11 +86,11 @@ implement(router, shop, {
 const small = defineContract({ one: { method: 'GET', path: '/one/:id' } })
 implement(new RouteCollection(), small, { one: async (req) => req.params.id })
 implement(new Server(), small, { one: () => 'x' })
-router.group('/shops/:shop', [user], (routes) =>
+router.group('/shops/:shop', [author], (routes) =>
   implement(routes, small, {
     one: (req) => {
       type _Params = Expect<Equal<typeof req.params, { readonly shop: string; readonly id: string }>>
-      return req.params.shop + req.params.id + req.user.id
+      return req.params.shop + req.params.id + req.author.id
     },
   }),
 )

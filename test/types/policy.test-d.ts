@@ -159,7 +159,7 @@ const proving = new PolicyManager({
   },
 })
 router.get('/types/p11', { policy: { manager: proving, scope: 'site', handler: 'member' } }, (req) => {
-  type _proved = Expect<Equal<typeof req.user, User>>
+  type _proved = Expect<Equal<typeof req.user.admin, boolean>>
 })
 router.get(
   '/types/p12',

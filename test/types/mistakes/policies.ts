@@ -77,7 +77,7 @@ router.get('/', { policy: [] }, handler)
 
 // Of one of two checks only the common proof is certain.
 const proofs = new PolicyManager({
-  site: { user: proves<{ user: User }>(() => true), tenant: proves<{ user: User; tenant: string }>(() => true) },
+  site: { user: proves<{ member: User }>(() => true), tenant: proves<{ member: User; tenant: string }>(() => true) },
   open: { user: () => true },
   posts: { marked: forResource((_user: User | undefined, post: any) => post.isOpen as boolean) },
 })
@@ -85,15 +85,15 @@ declare const isTenant: boolean
 router.get(
   '/',
   { policy: { manager: proofs, scope: 'site', handler: isTenant ? 'tenant' : 'user' } },
-  (req) => req.user.id + req.tenant,
+  (req) => req.member.id + req.tenant,
   //! Property 'tenant' does not exist on type
 )
 
 router.get(
   '/',
   { policy: { manager: proofs, scope: isTenant ? 'site' : 'open', handler: 'user' } },
-  (req) => req.user.id,
-  //! Property 'user' does not exist on type
+  (req) => req.member.id,
+  //! Property 'member' does not exist on type
 )
 
 const tenants = [
