@@ -1,6 +1,8 @@
 import type { Kernel } from '../../kernel/index.ts'
 import type { AsyncApiExchange } from '../../plugins/asyncapi/index.ts'
 import { contributionsOf, exchangesOf } from '../../plugins/asyncapi/plugin.ts'
+import type {} from '../../plugins/graphql/index.ts'
+import { markedTypes } from '../../plugins/graphql/marks.ts'
 import { allQueues } from '../../plugins/queues/plugin.ts'
 import type { FullListing } from '../../plugins/shared/development/inspection.ts'
 import { marksOf } from '../../plugins/shared/schema/marks.ts'
@@ -62,6 +64,12 @@ function placesOf(server: Kernel, note: (line: string) => void): Place[] {
     const { method, path, options, site } = record
     const entry = plugins.find((one) => one.name === by && one.scope === scope)
     const where = { by, at: placeOf(site, entry, plugins) }
+    // The other methods of the path have the same schema.
+    const graphql = by === 'graphql' && method === 'POST' ? entry?.scope.services.find('graphql') : undefined
+    const types = orFail(
+      () => (graphql === undefined ? [] : markedTypes(graphql.schema)),
+      (why) => new CommandFailure(why),
+    )
     const schemas = [
       ...parts.map((part) => [part, options[part]] as const),
       ...Object.entries(options.responses ?? {}).map(([status, one]) => [`response ${status}`, one] as const),
@@ -69,6 +77,7 @@ function placesOf(server: Kernel, note: (line: string) => void): Place[] {
     return [
       ...schemas.map(([part, schema]) => ({ place: `${method} ${path} ${part}`, schema, ...where })),
       ...exchangesOf(route, note).flatMap((one) => messagesOf(one, path, where)),
+      ...types.map(({ place, schema }) => ({ place: `graphql ${path} ${place}`, schema, ...where })),
     ]
   })
   const queues = allQueues().map(({ name, schema }) => ({

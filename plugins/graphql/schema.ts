@@ -5,8 +5,10 @@ import type { DocumentNode, GraphQLSchema } from 'graphql'
 import { defineError, defineErrors, isFrameworkError } from '../../kernel/index.ts'
 import { findFiles } from '../shared/files/modules.ts'
 import { readRegularFile } from '../shared/files/read-file.ts'
+import { marksOf } from '../shared/schema/marks.ts'
 import { messageOf, safely } from '../shared/values/safely.ts'
 import { missingDefinitions } from './cost/directives.ts'
+import { markedTypes } from './marks.ts'
 import { isReady } from './options.ts'
 import type { Graphql, SchemaTools } from './packages.ts'
 import type { GraphqlResolvers, ReadySchema, SchemaSource, SdlDocument } from './types.ts'
@@ -52,6 +54,8 @@ export function buildSchema(packages: SchemaPackages, parts: SchemaParts): Graph
       : copiesError(graphql, '@graphql-tools/schema', '@graphql-tools/schema')
   }
   const problems = graphql.validateSchema(schema)
+  // What has the name of a marked member is hidden from now on.
+  for (const one of markedTypes(schema)) marksOf(one.schema)
   if (problems.length === 0) return schema
   const reasons = problems.slice(0, 5).map((one) => reasonOf(graphql, one))
   throw GraphqlSchemaError(reasons.join('; '))

@@ -73,6 +73,62 @@ describe('access --data', () => {
     expect(spaced.stdout).toMatch(/exposed +POST \/login response 200 a token/)
   })
 
+  test('lists fields, arguments and members of input types of GraphQL, and --check sees a mark that has gone and a new secret', async () => {
+    const fields = (mail: string, more = '') => `import { Server } from 'framework'
+const typeDefs = \`
+  type Query { user(mail: String ${mail}, page: Int): User }
+  type Mutation { add(user: NewUser!): User }
+  type User { name: String, mail: String ${mail} ${more} }
+  input NewUser { mail: String ${mail}, password: String @secret }
+\`
+export const server = new Server({ plugins: { graphql: { schema: { typeDefs } } } })
+`
+    const { code, stdout, stderr } = await access(fields('@sensitive'), ['--json'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toMatchObject(
+      [
+        ['receive Query.user mail', 'sensitive'],
+        ['send User mail', 'sensitive'],
+        ['receive NewUser mail', 'sensitive'],
+        ['receive NewUser password', 'secret'],
+      ].map(([member, mark]) => ({ way: `graphql /graphql ${member}`, facts: [mark], by: 'graphql' })),
+    )
+    expect((await access(fields('@sensitive'), ['--write'])).code).toBe(0)
+    const lost = await access(fields(''), ['--check'])
+    expect(lost.code).toBe(1)
+    expect(lost.stdout).toMatch(/exposed +graphql \/graphql receive Query\.user mail +sensitive → no mark/)
+    const sent = await access(fields('@sensitive', ', token: String @secret'), ['--check'])
+    expect(sent.code).toBe(1)
+    expect(sent.stdout).toMatch(/exposed +graphql \/graphql send User token +no mark → secret/)
+    // Without the field, or the plugin, nothing is sent any more.
+    expect(
+      (await access("import { Server } from 'framework'\nexport const server = new Server()", ['--check'])).code,
+    ).toBe(3)
+    const wrong = await access(fields('@sensitive', ', more: Nothing'), [])
+    expect({ code: wrong.code, stderr: wrong.stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('the schema of GraphQL cannot be built: Unknown type "Nothing"'),
+    })
+  })
+
+  test('lists members of the messages of channels and MQTT', async () => {
+    const { code, stdout, stderr } = await access(
+      application(
+        marked,
+        `import { channel, mqtt } from 'framework'
+router.ws('/rooms', { channels: [channel('rooms/:id', { message: Person, join: () => true, publish: () => true })] }, {})
+server.register((await import('framework/plugins/mqtt')).mqtt({ connect: { host: '127.0.0.1', port: 1 }, subscribe: true }))
+server.register((await import('framework/plugins/channels')).channels())
+mqtt.subscribe('people/+', () => {}, { schema: Person })`,
+      ),
+      ['--json'],
+    )
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const ways = (JSON.parse(stdout) as { way: string }[]).map(({ way }) => way)
+    for (const way of ['mqtt people/\\S+ receive', 'ws /rooms receive', 'ws /rooms send'])
+      expect(ways, way).toContainEqual(expect.stringMatching(new RegExp(`^${way} .*mail`)))
+  })
+
   test('--check sees a mark that only one of two messages of the same name has lost', async () => {
     const both = (second: string) =>
       application(

@@ -2,11 +2,15 @@ import type { ConstDirectiveNode, GraphQLSchema } from 'graphql'
 import type { Graphql } from '../packages.ts'
 import type { SdlDocument } from '../types.ts'
 
-/** The directives of the cost specification, with the types that they have in Apollo. */
+const marked = 'on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION'
+
+/** The directives of the cost specification, with the types that they have in Apollo, and the marks of personal data and credentials. */
 const definitions: { readonly [name: string]: string } = {
   cost: 'directive @cost(weight: Int!) on FIELD_DEFINITION | ARGUMENT_DEFINITION | OBJECT | INTERFACE | UNION | ENUM | SCALAR',
   listSize:
     'directive @listSize(assumedSize: Int, slicingArguments: [String!], sizedFields: [String!], requireOneSlicingArgument: Boolean = true) on FIELD_DEFINITION',
+  sensitive: `directive @sensitive ${marked}`,
+  secret: `directive @secret ${marked}`,
 }
 
 /** Returns the definitions of directives that type definitions use without defining them, even while costs are not computed. */
