@@ -5,6 +5,8 @@ import type { GraphqlOperationTrace, GraphqlResolverTrace } from './execution/tr
 import { graphqlOptions } from './options.ts'
 import { GraphqlService } from './service.ts'
 
+export { markedTypes } from './marks.ts'
+
 const work: readonly WorkKind[] = [
   workKind<GraphqlOperationTrace>({
     channel: 'graphql.operation',

@@ -17,9 +17,11 @@ export interface PolicyRecord {
 /** The same for inference alone: it types no parameter of a check. */
 export type PolicyNames = { readonly [scope: string]: { readonly [handler: string]: Function } }
 
-/** What inferred checks must be; by their names, so that a mistake is reported where it is. */
+/** What inferred checks must be; by their names, so that a mistake is reported where it is. A resource may have users of its own. */
 export type ChecksOf<Policies, User> = {
-  readonly [Scope in keyof Policies]: { readonly [Name in keyof Policies[Scope]]: PolicyCheck<User> }
+  readonly [Scope in keyof Policies]: {
+    readonly [Name in keyof Policies[Scope]]: Policies[Scope][Name] extends ResourceMark ? unknown : PolicyCheck<User>
+  }
 }
 
 /** The status of a refused request: 401 says that another user may try, 403 that this one need not try again. */

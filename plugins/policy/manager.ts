@@ -141,7 +141,7 @@ export class PolicyManager<
    *
    * @throws (as a rejection) UnknownPolicyError for an unknown name; never the error of a check.
    * @example
-   * const policies = new PolicyManager({ posts: { edit: (user: string, author: string) => user === author } })
+   * const policies = new PolicyManager({ posts: { edit: forResource((user: string, author: string) => user === author) } })
    * if (!(await policies.canAccess('posts', 'edit', 'ann', 'bob'))) res.forbidden()
    */
   async canAccess<Scope extends keyof Policies & string, Name extends keyof Policies[Scope] & string>(
@@ -162,7 +162,7 @@ export class PolicyManager<
    *
    * @throws UnknownPolicyError for an unknown name, ResourcePolicyError for a check about a resource.
    * @example
-   * const policies = new PolicyManager({ site: { admin: (user?: { admin: boolean }) => user?.admin === true } })
+   * const policies = new PolicyManager({ site: { admin: (user?: { id: string; admin?: boolean }) => user?.admin === true } })
    * router.group('/admin', [policies.guard('site', 'admin')], (admin) => {
    *   admin.get('/stats', () => 'numbers')
    * })
@@ -185,7 +185,7 @@ export class PolicyManager<
    * @throws (from the decorator) UnknownPolicyError for an unknown name, ResourcePolicyError for a check about
    * a resource.
    * @example
-   *   const policies = new PolicyManager({ site: { admin: (user?: { admin: boolean }) => user?.admin === true } })
+   *   const policies = new PolicyManager({ site: { admin: (user?: { id: string; admin?: boolean }) => user?.admin === true } })
    *   const policy = policies.createDecorator()
    *
    *   @controller('/stats')

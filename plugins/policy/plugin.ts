@@ -12,7 +12,7 @@ import { type PolicyRequirement, policyOfRoute } from './options.ts'
  * It is registered on every server.
  *
  * @example
- * const policies = new PolicyManager({ site: { admin: (user?: { admin: boolean }) => user?.admin === true } })
+ * const policies = new PolicyManager({ site: { admin: (user?: { id: string; admin?: boolean }) => user?.admin === true } })
  * server.get('/stats', { policy: { manager: policies, scope: 'site', handler: 'admin' } }, () => 'numbers')
  */
 export const policy = definePlugin({

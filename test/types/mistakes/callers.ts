@@ -51,6 +51,7 @@ const policies = new PolicyManager({
     proven: proves<{ tenant: string }>((user) => user !== undefined),
     other: (user?: { id: string; role?: string }) => user?.role === 'x',
   },
+  numbers: { own: forResource((user: number, post: { author: number }) => user === post.author) },
   posts: {
     edit: forResource((user: { id: string } | undefined, post: { author: string }) => user?.id === post.author),
   },
