@@ -51,11 +51,11 @@ const policies = new PolicyManager({
     proven: proves<{ tenant: string }>((user) => user !== undefined),
     other: (user?: { id: string; role?: string }) => user?.role === 'x',
   },
-  numbers: { own: forResource((user: number, post: { author: number }) => user === post.author) },
   posts: {
     edit: forResource((user: { id: string } | undefined, post: { author: string }) => user?.id === post.author),
   },
 })
+new PolicyManager({ posts: { own: forResource((user: number, post: { author: number }) => user === post.author) } })
 router.get('/m', { policy: { manager: policies, scope: 'site', handler: 'member' } }, (req) => req.user.id.length)
 policies.canAccess('site', 'admin', { id: 'ann', role: 'admin' })
 policies.canAccess('site', 'admin', { id: 1 })
