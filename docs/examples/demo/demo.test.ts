@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
+import { dataOf } from '../../../cli/access/data.ts'
 import manifest from '../../../package.json' with { type: 'json' }
 import { runtimeBinary } from '../../../test/runtimes/run.mjs'
 import { type Program, startProgram } from '../../../test/support/docs/program.ts'
@@ -39,6 +40,18 @@ describe.each(['SQLite', ...(hasPostgres ? ['Postgres'] : [])])('in process, on 
     await server.ready()
     const { system } = server.services.get('databases').client()
     expect(system).toBe(database === 'Postgres' ? 'postgresql' : 'sqlite')
+  })
+
+  test('the address of a borrower gets the receipt, and is marked wherever it flows', async () => {
+    const body = { book: '1', email: 'grace@example.org' }
+    ;(await server.inject.post('/loans', { body, headers: grace })).assertStatus(201)
+    const bad = await server.inject.post('/loans', { body: { book: '1', email: 'grace@' }, headers: grace })
+    expect(bad.assertStatus(422).text()).not.toContain('grace@')
+    const marked = dataOf(server, () => {}).rows
+    expect(marked.map(({ way, facts }) => `${way}: ${facts}`)).toEqual([
+      'POST /loans body email: sensitive',
+      'queue receipts message email: sensitive',
+    ])
   })
 
   test('the front page leads on', async () => {

@@ -52,7 +52,7 @@ test.skipIf(!hasRedis || !hasPostgres || !hasMosquitto)(
         const times = await run(target, { ...env, SERVICES: [...memory, 'real'].join() })
         expect(times).toEqual({ real: expect.any(Number), ...(memory.length > 0 && { memory: expect.any(Number) }) })
         for (const name of memory) expect(times[name]).toBeLessThan(2000)
-        expect(smtp.received).toMatchObject([{ to: ['desk@example.org'] }])
+        expect(smtp.received).toMatchObject([{ to: ['grace@example.org'] }])
         smtp.received.length = 0
       }
     } finally {

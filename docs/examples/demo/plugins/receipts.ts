@@ -1,14 +1,10 @@
 import { definePlugin, queue } from 'framework'
-
-interface Receipt {
-  readonly title: string
-  readonly at: string
-}
+import { Receipt } from '../schemas.ts'
 
 /** In memory, unless `QUEUE_ENGINE` names an engine. */
-export const receiptQueue = queue<Receipt>('receipts', { attempts: 3, backoff: 1000 })
+export const receiptQueue = queue('receipts', { schema: Receipt, attempts: 3, backoff: 1000 })
 
-/** Emails a receipt for every loan to the desk, after the response; an email that fails is tried three times. */
+/** Emails a receipt for every loan, after the response; an email that fails is tried three times. */
 export const receipts = definePlugin({
   name: 'receipts',
   dependencies: ['mailer', 'queues'],
@@ -16,7 +12,10 @@ export const receipts = definePlugin({
     const mailer = ctx.services.get('mailer')
     const handle = await receiptQueue.subscribe(async (receipt) => {
       await mailer.send((mail) =>
-        mail.to('desk@example.org').subject('Lent: {{title}}').template('<p>{{title}}, {{at}}</p>', receipt),
+        mail
+          .to(receipt.email ?? 'desk@example.org')
+          .subject('Lent: {{title}}')
+          .template('<p>{{title}}, {{at}}</p>', receipt),
       )
       ctx.log.info(`receipt: "${receipt.title}", ${receipt.at}`)
     })

@@ -14,7 +14,7 @@ router.group('/loans', (loans) => {
   // The receipt waits for the commit, so that no one gets one for a loan that was rolled back.
   loans.post('/', { ...own, body: NewLoan, responses: { 201: Loan }, transaction: true }, async (req, res) => {
     const { loan, book } = await req.library.lend(req.body.book, req.member.id)
-    await receiptQueue.publish({ title: book.title, at: loan.since })
+    await receiptQueue.publish({ title: book.title, at: loan.since, email: req.body.email })
     res.created(loan)
   })
 
