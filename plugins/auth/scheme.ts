@@ -50,8 +50,8 @@ export interface Granted {
   readonly scheme: string
   /** What the credential allows. */
   readonly scopes: readonly string[]
-  /** The log-in that the credential belongs to. */
-  readonly login: string | undefined
+  /** What its connections end with, besides the caller: a log-in, or the session in which a ticket was issued. */
+  readonly keys: readonly string[]
   /** The name of the caller in the log. */
   readonly name: string | undefined
   /** When it was checked or issued, on the monotonic clock. */
@@ -62,6 +62,8 @@ export interface Granted {
 export interface Grants {
   /** What has let a request in, at the innermost plugin `auth`. */
   grantedTo(req: Request): Granted | undefined
+  /** What the connections of a request end with that is never valid again: its log-in, its session. */
+  keysOf(req: Request): readonly string[]
 }
 
 /** A way to authenticate: `bearer`, `basic`, `apiKey`, `jwt`, `session`, `tokens`, or one of your own. */

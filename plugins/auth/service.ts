@@ -69,12 +69,9 @@ export class Auth {
   holdsOf(req: Request): readonly Hold[] {
     const granted = this.#granted.get(req)
     if (granted === undefined) return []
-    const { subject, login, since } = granted
+    const { subject, keys, since } = granted
     const identity = identityOf(subject)
-    return [
-      ...(identity === undefined ? [] : [{ key: subjectKey(identity), since }]),
-      ...(login === undefined ? [] : [{ key: loginKey(login) }]),
-    ]
+    return [...(identity === undefined ? [] : [{ key: subjectKey(identity), since }]), ...keys.map((key) => ({ key }))]
   }
 
   /** Authenticates a request, once. @internal */
@@ -97,6 +94,11 @@ export class Auth {
     return this.#granted.get(req)
   }
 
+  /** What its connections end with that is never valid again: the plugin `session` adds its own. @internal */
+  keysOf(req: Request): readonly string[] {
+    return this.connections.holdsOf(req).flatMap(({ key, since }) => (since === undefined ? [key] : []))
+  }
+
   async #settle(req: Request, rule: AuthRule): Promise<Outcome> {
     // Before it is checked: an order may come meanwhile.
     const checked = clock.monotonic()
@@ -106,12 +108,18 @@ export class Auth {
       const verdict = 'wrong' in found ? found : verdictOf(found.subject, found.scopes)
       if ('wrong' in verdict) return this.#refused(rule, verdict.wrong, one)
       const { subject, scopes = [] } = verdict
-      const { login, since = checked } = found as Granted
+      const {
+        login,
+        keys = login === undefined ? [] : [loginKey(login)],
+        since = checked,
+      } = found as Granted & {
+        readonly login?: string
+      }
       noteCredential(req, one.header)
       const { id, sub } = subject as { id?: unknown; sub?: unknown }
       const name = this.#settings.name === undefined ? (id ?? sub) : this.#settings.name(subject)
       const shown = name === undefined || name === null ? undefined : String(name).slice(0, 200)
-      this.#granted.set(req, { subject, scheme, scopes, login, name: shown, since })
+      this.#granted.set(req, { subject, scheme, scopes, keys, name: shown, since })
       if (rule.scopes.every((scope) => scopes.includes(scope))) return { subject, scheme }
       const all = rule.scopes.join(' ')
       const challenge = this.#challenge(one, `error="insufficient_scope", scope="${all}"`)

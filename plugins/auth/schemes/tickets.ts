@@ -11,6 +11,7 @@ import {
   type Grants,
   ownVerdictOf,
   userOf,
+  type Verdict,
 } from '../scheme.ts'
 import { memoryTickets, type TicketStore } from '../stores/tickets.ts'
 
@@ -43,7 +44,7 @@ export interface TicketScheme extends AuthScheme {
 }
 
 /** What is stored of a ticket. */
-interface Row extends Pick<Granted, 'scopes' | 'login'> {
+interface Row extends Pick<Granted, 'scopes' | 'keys'> {
   readonly id: string | number
   readonly path?: string | undefined
   /** When it was issued, in milliseconds since 1970: the clock of another instance has another beginning. */
@@ -92,7 +93,8 @@ export function tickets<Id extends string | number = string>(given: TicketOption
     prepare: (auth) => void services.add(auth),
     async issue(req, options) {
       const { path } = issueOptions.parse(options, 'issue')
-      const granted = [...services].map((auth) => auth.grantedTo(req)).find((one) => one !== undefined)
+      const service = [...services].find((auth) => auth.grantedTo(req) !== undefined)
+      const granted = service?.grantedTo(req)
       const { id, sub } = (granted?.subject ?? {}) as { readonly id?: unknown; readonly sub?: unknown }
       const caller = id ?? sub
       if (granted === undefined || userOf(req) !== granted.subject)
@@ -104,8 +106,8 @@ export function tickets<Id extends string | number = string>(given: TicketOption
           'a ticket needs the id of its caller, who has neither "id" nor "sub", a string or a number',
         )
       const ticket = randomBytes(32).toString('base64url')
-      const { scopes, login } = granted
-      const row: Row = { id: caller as string | number, scopes, login, path, at: clock.now() }
+      const keys = service!.keysOf(req)
+      const row: Row = { id: caller as string | number, scopes: granted.scopes, keys, path, at: clock.now() }
       await store.put(hashOf(ticket), JSON.stringify(row), row.at + expiresIn * 1_000)
       return { ticket, expires_in: expiresIn }
     },
@@ -119,13 +121,13 @@ export function tickets<Id extends string | number = string>(given: TicketOption
       })
       if (typeof text !== 'string') return refused
       // It is used up now, also where the path is wrong.
-      const { id, scopes, login, path, at } = JSON.parse(text) as Row
+      const { id, scopes, keys, path, at } = JSON.parse(text) as Row
       if (path !== undefined && path !== req.path) return refused
       const verdict = ownVerdictOf(await find(id as never, req))
       if ('wrong' in verdict) return refused
       // It must not let anyone in again who has been signed out since it was issued; times are cut to a millisecond.
       const since = clock.monotonic() - Math.max(0, clock.now() - at) - 1
-      return { subject: verdict.subject, scopes, since, ...(login !== undefined && { login }) }
+      return { subject: verdict.subject, scopes, since, keys } as Verdict
     },
   }
 }

@@ -33,9 +33,14 @@ export class Connections {
     this.#holdsOf.add(holdsOf)
   }
 
+  /** What the connection of a request ends with. */
+  holdsOf(req: Request): Hold[] {
+    return [...this.#holdsOf].flatMap((holdsOf) => holdsOf(req))
+  }
+
   /** Notes a connection; returns the function that forgets it, `undefined` if it has no caller or has been ended: `end` is called at once if the caller has been signed out meanwhile. */
   hold(req: Request, end: () => void): (() => void) | undefined {
-    const holds = [...this.#holdsOf].flatMap((holdsOf) => holdsOf(req))
+    const holds = this.holdsOf(req)
     if (holds.length === 0) return undefined
     if (holds.some(({ key, since = -Infinity }) => (this.#ended.get(key) ?? -Infinity) > since)) {
       end()

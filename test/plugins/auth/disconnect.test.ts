@@ -254,6 +254,33 @@ describe('a log-in that ends', () => {
     await two.assertEnded(4401)
   })
 
+  test('ends what a ticket of its session has opened or will open, though that request had no cookie', async () => {
+    const web = session((id: string) => user(id))
+    const scheme = tickets({ find: (id) => user(id) })
+    const schemes = { web, scheme }
+    const server = serve({ session: { secret: 'a-secret-for-this-test' }, auth: { schemes } }, (router) => {
+      router.post('/login', { auth: false }, async (req) => void (await web.logIn(req, 'ada')))
+      router.post('/logout', async (req) => void (await web.logOut(req)))
+      router.post('/ticket', (req) => scheme.issue(req))
+    })
+    const logIn = async () => {
+      const response = await server.inject.post('/login')
+      return { headers: { cookie: String(response.headers()['set-cookie']).split(';')[0]! } }
+    }
+    const ticketOf = async (device: object) => {
+      const { ticket } = (await server.inject.post('/ticket', device)).assertStatus(200).body<{ ticket: string }>()
+      return { query: { ticket_token: ticket } }
+    }
+    const [laptop, phone] = [await logIn(), await logIn()]
+    const late = await ticketOf(laptop)
+    const one = await server.inject.ws('/live', await ticketOf(laptop))
+    const two = await server.inject.ws('/live', await ticketOf(phone))
+    ;(await server.inject.post('/logout', laptop)).assertStatus(200)
+    await one.assertEnded(4401)
+    await (await server.inject.ws('/live', late)).assertEnded(4401)
+    two.assertOpen()
+  })
+
   test('ends those of its tokens: revoked, or used twice', async () => {
     const logins = tokens({ secret: 'x'.repeat(32), issuer: 'shop', refresh: memoryRefreshTokens() })
     const server = serve({ auth: { schemes: { logins } } })
