@@ -83,7 +83,7 @@ describe('the summary', () => {
   })
 
   test('is given goals for the runtimes that have some', () => {
-    expect(Object.keys(goals)).toEqual(['Node 24', 'Node 26', 'Bun', 'Deno'])
+    expect(Object.keys(goals)).toEqual(['Node 20', 'Node 24', 'Node 26', 'Bun', 'Deno'])
   })
 })
 
