@@ -4,7 +4,7 @@ import {
   type AnyClass,
   type AnyMethod,
   bindPrototype,
-  ClassNotes,
+  type ClassNotes,
   type Decorated,
   type DecoratedClass,
   type DecoratedMethod,
@@ -135,10 +135,11 @@ function isStandard(second: unknown): second is StandardContext {
 }
 
 function readStandard(value: unknown, context: StandardContext): Site {
-  const { kind, name, metadata } = context
+  const { kind, name } = context
+  const label = String(name)
   if (kind === 'class') {
     const cls = value as AnyClass
-    const notes = metadata ? notesOfMetadata(metadata) : bindOrphans(cls)
+    const notes = notesIn(context)
     bindPrototype(cls.prototype, notes)
     if (context.addInitializer === undefined) return openClassSite(cls, notes)
     return classSite(cls, notes, (run) =>
@@ -148,12 +149,16 @@ function readStandard(value: unknown, context: StandardContext): Site {
       }),
     )
   }
-  const label = String(name)
   if (kind !== 'method') return { label, what: /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}` }
   if (context.static) return { label, what: 'a static method' }
   if (context.private) return { label, what: 'a private method' }
-  const notes = metadata ? notesOfMetadata(metadata).method(name!) : noteOrphan(value as Function, name!)
+  const notes = notesIn(context).method(name!)
   return methodSite({ name: name!, label, notes, owner: undefined, value: value as AnyMethod })
+}
+
+function notesIn({ metadata, name }: StandardContext): ClassNotes {
+  if (metadata === undefined) throw DecoratorMetadataError(String(name))
+  return notesOfMetadata(metadata)
 }
 
 function readLegacy(target: unknown, name: unknown, third: unknown): Site {
@@ -238,7 +243,7 @@ function lineageOf(cls: AnyClass): ClassNotes[] {
     typeof one === 'function' && one !== Function.prototype;
     one = Object.getPrototypeOf(one)
   ) {
-    const notes = ownNotes(one as AnyClass, orphansOf)
+    const notes = ownNotes(one as AnyClass)
     // A class with which another decorator replaced the original shares its notes: once is enough.
     if (notes !== undefined) lineage.add(notes)
   }
@@ -278,61 +283,7 @@ export function decoratedMethods(cls: AnyClass): Decorated[] {
 }
 
 const { DecoratorMetadataError } = defineErrors({
+  // Without it nothing says which class a method belongs to, and a policy on it would be lost.
   DecoratorMetadataError: (name: string) =>
-    `the compiler does not pass a metadata object to decorators, and another decorator stands between those on ${name}, so the framework cannot find the ones below it. Use a compiler with decorator metadata (TypeScript 5.2 or later, esbuild), or write the other decorator below`,
+    `the compiler passes no metadata object to the decorators on ${name}: use one that does (TypeScript 5.2 or later, esbuild, Bun, Deno)`,
 })
-
-type NoteMap = ReturnType<ClassNotes['method']>
-interface Orphan {
-  readonly value: Function
-  readonly notes: NoteMap
-  /** The previous one of the same name: the same method as another function, if a decorator has replaced it. */
-  readonly below: Orphan | undefined
-}
-
-// Compilers of the standard form without `context.metadata` (TypeScript before 5.2, Babel's of 2022) do not provide the
-// class of a method: its notes are kept here by its function until a class with that function is decorated or read.
-const byFunction = new WeakMap<Function, Orphan>()
-let last: { readonly name: PropertyKey; readonly orphan: Orphan } | undefined
-
-function noteOrphan(value: Function, name: PropertyKey): NoteMap {
-  const below = last?.name === name ? last.orphan : undefined
-  const orphan = madeIn(byFunction, value, (): Orphan => ({ value, notes: new Map(), below }))
-  last = { name, orphan }
-  return orphan.notes
-}
-
-/** The notes of an undecorated class, found by its functions. */
-function orphansOf(cls: AnyClass): ClassNotes | undefined {
-  const notes = fill(new ClassNotes(), cls)
-  if (notes.methods.size === 0) return undefined
-  bindPrototype(cls.prototype, notes)
-  return notes
-}
-
-/** The notes of a class that is being decorated. */
-function bindOrphans(cls: AnyClass): ClassNotes {
-  last = undefined
-  return fill(notesOfPrototype(cls.prototype), cls)
-}
-
-function fill(notes: ClassNotes, cls: AnyClass): ClassNotes {
-  for (const name of Reflect.ownKeys(cls.prototype)) {
-    const value: unknown = Object.getOwnPropertyDescriptor(cls.prototype, name)?.value
-    const orphan = typeof value === 'function' ? byFunction.get(value) : undefined
-    if (orphan === undefined) continue
-    // The route would be found, but a policy below it would not: that must be reported.
-    if (orphan.below !== undefined && !isInherited(cls, name, orphan.below.value))
-      throw DecoratorMetadataError(String(name))
-    notes.methods.set(name, orphan.notes)
-  }
-  return notes
-}
-
-/** Whether a function is the method with that name of a base class, which is being overridden. */
-function isInherited(cls: AnyClass, name: PropertyKey, value: Function): boolean {
-  for (let base = Object.getPrototypeOf(cls.prototype); base !== null; base = Object.getPrototypeOf(base)) {
-    if (Object.getOwnPropertyDescriptor(base, name)?.value === value) return true
-  }
-  return false
-}

@@ -60,14 +60,13 @@ export function bindPrototype(prototype: object, notes: ClassNotes): void {
 }
 
 /** The notes on one class itself, not on its bases. */
-export function ownNotes(cls: AnyClass, unbound: (cls: AnyClass) => ClassNotes | undefined): ClassNotes | undefined {
+export function ownNotes(cls: AnyClass): ClassNotes | undefined {
   const bound = byPrototype.get(cls.prototype)
   if (bound !== undefined) return bound
   const key = (Symbol as { metadata?: symbol }).metadata
   const metadata =
     key !== undefined && Object.hasOwn(cls, key) ? (cls as unknown as Record<symbol, unknown>)[key] : undefined
-  const noted = typeof metadata === 'object' && metadata !== null ? byMetadata.get(metadata) : undefined
-  return noted ?? unbound(cls)
+  return typeof metadata === 'object' && metadata !== null ? byMetadata.get(metadata) : undefined
 }
 
 /**

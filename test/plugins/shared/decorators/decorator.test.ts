@@ -1,12 +1,4 @@
-import {
-  type AnyClass,
-  type ClassMark,
-  decoratedClasses,
-  decoratedMethods,
-  decorator,
-  type MethodMark,
-  Notes,
-} from 'framework/kernel'
+import { type AnyClass, type ClassMark, decoratedClasses, decorator, Notes } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { protocols, suiteOf } from '../../../support/protocols.ts'
 
@@ -15,68 +7,22 @@ for (const protocol of protocols) describe(protocol, await suiteOf('decorator-no
 const words = new Notes<string>()
 const say = (word: string) =>
   decorator({ name: 'say', class: (on) => words.add(on, word), method: (on) => words.add(on, word) })
-const onMethods = (cls: AnyClass) =>
-  Object.fromEntries(decoratedMethods(cls).map((method) => [String(method.name), words.of(method)]))
 
-/** What a compiler of the standard protocol does that knows no metadata. */
-function define(
-  cls: AnyClass,
-  on: { class?: ClassMark[]; methods?: Record<string, (MethodMark | ((fn: Function) => Function))[]> },
-): void {
-  const prototype = cls.prototype as Record<string, Function>
-  for (const [name, decorators] of Object.entries(on.methods ?? {})) {
-    for (const one of decorators.toReversed() as ((value: Function, context: object) => Function | undefined)[]) {
-      prototype[name] =
-        one(prototype[name]!, { kind: 'method', name, static: false, private: false }) ?? prototype[name]!
-    }
-  }
-  for (const one of (on.class ?? []).toReversed()) one(cls, { kind: 'class', name: cls.name })
+/** What a compiler of the standard protocol does that has no initializers. */
+function define(cls: AnyClass, decorators: readonly ClassMark[], metadata = {}): void {
+  const all = decorators.toReversed() as unknown as ((value: Function, context: object) => void)[]
+  for (const one of all) one(cls, { kind: 'class', name: cls.name, metadata })
 }
-const wrap = (fn: Function) =>
-  function wrapped(this: unknown, ...args: unknown[]): unknown {
-    return fn.apply(this, args)
+
+test('a compiler that passes no metadata is refused: a policy on a method would be lost', () => {
+  class Users {
+    list() {}
   }
-
-describe('a compiler that gives no metadata', () => {
-  test('methods are found by their functions, with and without a decorator of the class', () => {
-    class Base {
-      one() {}
-    }
-    define(Base, { methods: { one: [say('a'), say('b')] } })
-    class Other {
-      one() {}
-    }
-    define(Other, { class: [say('other')] })
-    class Sub extends Base {
-      two() {}
-    }
-    define(Sub, { class: [say('x'), say('y')], methods: { two: [say('c')] } })
-    expect(onMethods(Base)).toEqual({ one: ['a', 'b'] })
-    expect(onMethods(Other)).toEqual({})
-    expect(onMethods(Sub)).toEqual({ one: ['a', 'b'], two: ['c'] })
-    expect(decoratedClasses(Sub).map((one) => words.of(one))).toEqual([[], ['x', 'y']])
-  })
-
-  test('a note that another decorator has hidden is an error, not a lost policy', () => {
-    class Users {
-      list() {}
-    }
-    expect(() => define(Users, { class: [say('x')], methods: { list: [say('get'), wrap, say('policy')] } })).toThrow(
-      /.* stands between those on list, so the framework cannot find the ones below it/,
-    )
-  })
-
-  test('an override of an undecorated class does not count', () => {
-    class Base {
-      list() {}
-    }
-    define(Base, { methods: { list: [say('base')] } })
-    class Sub extends Base {
-      override list() {}
-    }
-    define(Sub, { class: [say('sub')] })
-    expect(onMethods(Sub)).toEqual({ list: ['base'] })
-  })
+  const refusal = /no metadata object to the decorators on list: use one that does \(TypeScript 5\.2 or later/
+  const onMethod = say('policy') as unknown as (value: Function, context: object) => void
+  expect(() => onMethod(Users.prototype.list, { kind: 'method', name: 'list', static: false })).toThrow(refusal)
+  const onClass = say('policy') as unknown as (value: Function, context: object) => void
+  expect(() => onClass(Users, { kind: 'class', name: 'Users' })).toThrow('to the decorators on Users')
 })
 
 test('where no compiler says which decorator is the last, work for the class is done anew after each', () => {
@@ -91,7 +37,8 @@ test('where no compiler says which decorator is the last, work for the class is 
       ),
   })
   class Users {}
-  define(Users, { class: [say('above'), listed, say('below')] })
+  const metadata = {}
+  define(Users, [say('above'), listed, say('below')], metadata)
   expect(happened).toEqual(['done with below', 'undone', 'done with above,below'])
 
   const refuse = decorator({
@@ -101,7 +48,7 @@ test('where no compiler says which decorator is the last, work for the class is 
     },
   })
   happened.length = 0
-  expect(() => define(Users, { class: [refuse] })).toThrow('refused')
+  expect(() => define(Users, [refuse], metadata)).toThrow('refused')
   expect(happened).toEqual(['undone'])
 })
 
