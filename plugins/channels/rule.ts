@@ -27,7 +27,7 @@ export function rulesOf(timeout: number, log: Logger, server: object) {
     const call = new Call()
     const what = `the option ${option} of the channel "${name}"`
     try {
-      return (await runInTime({ call, timeout, what, run: () => inServer(server, () => ask(call)) })) as Result
+      return (await runInTime({ call, timeout }, what, () => inServer(server, () => ask(call)))) as Result
     } catch (error) {
       failed(name, option, error)
       return undefined

@@ -161,8 +161,8 @@ export class Engines {
   ask<Result>(
     engine: EngineRef,
     queue: string,
-    question: (driver: Driver, signal: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
+    question: (driver: Driver, signal: AbortSignal) => Result,
+  ): Result | Promise<Awaited<Result>> {
     // It waits for nothing: a timer, an abort controller and promises would take half of the time of a message.
     if (engine.kind === 'memory' && engine.pubsub === undefined) return question(this.memory as Driver, never)
     return this.#askInTime(engine, queue, question)
@@ -171,8 +171,8 @@ export class Engines {
   async #askInTime<Result>(
     engine: EngineRef,
     queue: string,
-    question: (driver: Driver, signal: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
+    question: (driver: Driver, signal: AbortSignal) => Result,
+  ): Promise<Awaited<Result>> {
     const driver = await this.driverOf(engine, queue)
     const { publishTimeout } = this.#settingsOf(engine.kind) ?? ownEngineDefaults
     const tooLate = new AbortController()
@@ -185,7 +185,7 @@ export class Engines {
       throw cause === undefined ? error : Object.assign(error, { cause })
     }
     try {
-      return await within(question(driver, tooLate.signal), publishTimeout, late, systemClock)
+      return await within(Promise.resolve(question(driver, tooLate.signal)), publishTimeout, late, systemClock)
     } catch (error) {
       if (isFrameworkError(error) || !isUnreachable(error)) throw error
       throw Object.assign(this.unavailable(engine.kind, queue, 'does not respond'), { cause: error })

@@ -6,7 +6,7 @@ import { type Meta, metaOf } from '../shared/engines/meta.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
 import { messageOf } from '../shared/values/safely.ts'
-import { attempt, notify, timeoutOption } from '../shared/work/attempt.ts'
+import { type Attempt, type Attempts, attempt, notify, timeoutOption } from '../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import type { Outcome } from '../shared/work/local-queue.ts'
 import { Call, Running } from '../shared/work/running.ts'
@@ -91,6 +91,17 @@ class Received extends Call implements QueueMessage {
   }
 }
 
+/** A message on its way through one attempt. */
+interface Delivered extends Attempt {
+  readonly call: Received
+  readonly payload: unknown
+  readonly delivery: Delivery
+  readonly meta: Readonly<Meta>
+  readonly isExpired: boolean
+}
+
+type DeliveredAttempts = Attempts<Delivered, QueueAttemptTrace, Outcome, Promise<Outcome>>
+
 /** The work of a subscriber between one start and its stop. */
 interface Work {
   starting: Promise<void>
@@ -128,6 +139,7 @@ export class Subscription {
   readonly #options: Subscriber['options']
   readonly #concurrency: number
   readonly #engines: Engines
+  readonly #attempts: DeliveredAttempts
   #work: Work | undefined
   /** Resolves when all earlier calls have ended. */
   #earlier: Promise<unknown> = Promise.resolve()
@@ -144,6 +156,7 @@ export class Subscription {
     this.#concurrency = concurrency * (batch?.size ?? 1)
     this.#options = options
     this.#engines = engines
+    this.#attempts = this.#attemptsOf(this.queue, engines)
   }
 
   /** Deliveries in progress, including those of a stopped subscriber. */
@@ -202,38 +215,42 @@ export class Subscription {
   }
 
   readonly #deliver: Deliver = (payload, delivery) => {
-    const { name, kind, version } = this.queue
-    const { server } = this.#engines
+    const { name, version } = this.queue
     const meta = delivery.meta === undefined ? noMeta : metaOf(delivery.meta)
     const isExpired = meta.expires !== undefined && clock.now() >= meta.expires
     // One that is expired is given up by any process: a newer one may never come.
     if ((meta.version ?? 1) > version && !isExpired) return Promise.resolve(this.#giveBack(meta.version!))
-    const message = new Received(name, delivery, meta, this.#running)
+    const call = new Received(name, delivery, meta, this.#running)
     const own = meta.timeout ?? this.#options.timeout ?? delivery.timeout
     const timeout = own && Math.min(own, delivery.timeout ?? own)
     // One promise for each message: `deliver` itself is not async.
-    return attempt(
-      {
-        trace: attemptTrace,
-        event: () => ({ ...message, server, kind, payload, carrier: carrierOf(delivery.meta) ?? {} }),
-        call: message,
-        timeout,
-        what: `the queue "${name}": the handler`,
-        run: () => {
-          if (isExpired) throw QueueExpiredError(name)
-          return this.#handle(payload, message, meta.version, delivery.isOwn)
-        },
-        server,
-        transaction: this.#options.transaction,
-        scope: `queue:${name}`,
-        tenant: meta.tenant,
+    return attempt(this.#attempts, { call, timeout, tenant: meta.tenant, payload, delivery, meta, isExpired })
+  }
+
+  #attemptsOf({ name, kind }: SubscribedQueue, engines: Engines): DeliveredAttempts {
+    return {
+      trace: attemptTrace,
+      event({ call, payload, delivery }) {
+        const carrier = carrierOf(delivery.meta) ?? {}
+        return { ...call, server: engines.server, kind, payload, carrier }
       },
-      () => {
-        message.end()
+      what: `the queue "${name}": the handler`,
+      run: ({ call, payload, delivery, meta, isExpired }) => {
+        if (isExpired) throw QueueExpiredError(name)
+        return this.#handle(payload, call, meta.version, delivery.isOwn)
+      },
+      passed({ call }) {
+        call.end()
         return delivered
       },
-      (thrown) => this.#failed(asError(thrown), payload, message, timeout).finally(() => message.end()),
-    )
+      failed: (thrown, one) => this.#failed(asError(thrown), one).finally(() => one.call.end()),
+      // A server may take over the queues of its process.
+      get server() {
+        return engines.server
+      },
+      transaction: this.#options.transaction,
+      scope: `queue:${name}`,
+    }
   }
 
   /** Leaves a message to a newer process, whose publishers know a version that this one does not. */
@@ -246,11 +263,11 @@ export class Subscription {
     return { ok: false, error, final: false, isForeign: true }
   }
 
-  async #failed(error: Error, payload: unknown, message: Received, timeout: number | undefined): Promise<Outcome> {
+  async #failed(error: Error, { payload, call: message, timeout }: Delivered): Promise<Outcome> {
     const { kind } = this.queue
     const { id, queue, attempt: number, attempts } = message
     // Closing has reported a message in memory for which it no longer waits as lost.
-    const isLost = kind === 'memory' && !this.#running.has(message)
+    const isLost = kind === 'memory' && !message.isRunning
     const final = isLost || isHopeless(error) || (attempts !== undefined && number >= attempts)
     const log = this.#engines.log.child({ queue, id })
     const handler = this.#engines.errorHandlerOf(this.queue)

@@ -37,7 +37,7 @@ function take(socket: HandledSocket, route: SocketRoute, read: ReadMessage): unk
   const run = () => message(socket, read.message, call)
   return messageTrace.run(
     () => ({ server: socket.server, socket, route: path, message: read.message }),
-    () => runInTime({ call, timeout, what, run }),
+    () => runInTime({ call, timeout }, what, run),
   )
 }
 

@@ -253,22 +253,20 @@ export class Job {
       this.#runs.unshift({ ...times, durationMs, ...outcome })
       this.#runs.length = Math.min(this.#runs.length, history)
     }
-    await attempt(
-      {
-        trace: runTrace,
-        event: () => ({ server: this.#around.server, job: name, scheduledAt: run.scheduledAt }),
-        call,
-        timeout: options.timeout,
-        what: `the cron job "${name}"`,
-        run: () => handler(run),
-        server: this.#around.server,
-      },
-      () => note({ outcome: 'ok' }),
-      (error) => {
+    const { server } = this.#around
+    const all = {
+      trace: runTrace,
+      event: () => ({ server, job: name, scheduledAt: run.scheduledAt }),
+      what: `the cron job "${name}"`,
+      run: () => handler(run),
+      passed: () => note({ outcome: 'ok' }),
+      failed(error: unknown) {
         note(failedWith(error))
         return notifyFailure(error, run, options)
       },
-    )
+      server,
+    }
+    await attempt(all, { call, timeout: options.timeout })
   }
 }
 

@@ -114,8 +114,8 @@ export interface Batch<Options> {
  * signal aborts, its caller no longer waits: nothing may be kept for it.
  */
 export interface QueueDriver<Options = never> {
-  /** Resolves with one id for each message once the engine has them. */
-  publish(topic: string, batch: Batch<Options>): Promise<string[]>
+  /** Returns one id for each message once the engine has them. */
+  publish(topic: string, batch: Batch<Options>): string[] | Promise<string[]>
   /** Returns immediately; an unreachable engine is retried until it can be reached. */
   consume(topic: string, deliver: Deliver, options: { readonly concurrency: number }): Consumer
   counts(topic: string, signal: AbortSignal): Promise<QueueCounts>

@@ -5,6 +5,7 @@ import {
   type Batch,
   type Consumer,
   type Deliver,
+  type Delivery,
   type MessageState,
   messageStates,
   type QueueCounts,
@@ -17,7 +18,7 @@ import { type BackoffSettings, type Meta, pauseAfter } from './meta.ts'
 import { type MemoryPublishSettings, usualInMemory } from './publish-options.ts'
 
 /** A message in memory, stored as a string so that a handler cannot change the payload of the next attempt. */
-class Message implements LocalMessage {
+class Message implements LocalMessage, Delivery {
   readonly id: string
   readonly text: string
   readonly priority: number
@@ -48,6 +49,10 @@ class Message implements LocalMessage {
     this.attempts = settings.attempts
     this.deadLetter = settings.deadLetter
     this.#backoff = settings.backoff
+  }
+
+  get isOwn(): true {
+    return true
   }
 
   backoff(attempt: number): number {
@@ -138,7 +143,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
     this.#maxSize = maxSize
   }
 
-  async publish(name: string, { texts, options, metas }: Batch<MemoryPublishSettings>): Promise<string[]> {
+  publish(name: string, { texts, options, metas }: Batch<MemoryPublishSettings>): string[] {
     const topic = this.topic(name)
     const site = this.notesSites ? new CallSite() : undefined
     // All or nothing, as in an engine that has batches.
@@ -162,14 +167,12 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   #freeId(topic: Topic): string {
     let id: string
     do id = String(++this.#lastId)
-    while (topic.ids.has(id))
+    while (topic.isChosen(id))
     return id
   }
 
   consume(name: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
-    const take = ({ id, text, attempt, attempts, meta }: Message) =>
-      deliver(JSON.parse(text), { id, attempt, attempts, meta, isOwn: true })
-    return new LocalConsumer(this.topic(name), take, concurrency)
+    return new LocalConsumer(this.topic(name), (message) => deliver(JSON.parse(message.text), message), concurrency)
   }
 
   async counts(name: string): Promise<QueueCounts> {

@@ -20,25 +20,31 @@ export interface LimitedCall {
   readonly call: Call
   /** Milliseconds after which it has failed; `undefined`: no limit. */
   readonly timeout: number | undefined
-  /** The handler, for messages. */
-  readonly what: string
-  /** Calls the handler. */
-  run(): unknown
 }
 
 /** One attempt of a handler. */
-export interface Attempt<Event extends object> extends LimitedCall {
+export interface Attempt extends LimitedCall {
+  /** The id of the tenant whose work it is, as a message has it. Any client that writes to the engine can set it. */
+  readonly tenant?: string | undefined
+}
+
+/** What all attempts of a handler have in common, made once: closures for each of them would take a tenth of the time of a message. */
+export interface Attempts<One extends Attempt, Event extends object, Passed, Failed = Passed> {
   readonly trace: Trace<Event>
   /** Describes the attempt to tracing tools; called only if one follows. */
-  readonly event: () => Event
+  event(one: One): Event
+  /** The handler, for messages. */
+  readonly what: string
+  /** Calls the handler. */
+  run(one: One): unknown
+  passed(one: One): Passed
+  failed(error: unknown, one: One): Failed
   /** The server whose work it is; `undefined` in a script. */
   readonly server: object | undefined
   /** Whether the handler runs in a transaction of the server's database. */
   readonly transaction?: TransactionSettings | false | undefined
   /** Where the ids of `once` count: `queue:orders`. */
   readonly scope?: string
-  /** The id of the tenant whose work it is, as a message has it. Any client that writes to the engine can set it. */
-  readonly tenant?: string | undefined
 }
 
 /**
@@ -46,7 +52,7 @@ export interface Attempt<Event extends object> extends LimitedCall {
  *
  * @throws HandlerTimeoutError (as a rejection)
  */
-export function runInTime({ call, timeout, what, run }: LimitedCall): unknown {
+export function runInTime({ call, timeout }: LimitedCall, what: string, run: () => unknown): unknown {
   if (timeout === undefined) return run()
   const late = () => {
     const error = HandlerTimeoutError(what, timeout)
@@ -61,50 +67,61 @@ export function runInTime({ call, timeout, what, run }: LimitedCall): unknown {
  * the error in the context of the attempt. The log line and the error handler of a failure would lead to no trace otherwise, since the tracing
  * channel has reported the end by then. What a handler does after its time limit is ignored. The clock of a test stands still meanwhile.
  */
-export function attempt<Event extends object, Passed, Failed>(
-  one: Attempt<Event>,
-  passed: () => Passed,
-  failed: (error: unknown) => Failed,
+export function attempt<One extends Attempt, Event extends object, Passed, Failed>(
+  all: Attempts<One, Event, Passed, Failed>,
+  one: One,
 ): Promise<Passed | Awaited<Failed>> {
   // Explicitly none without one: the context of a publisher, or of what has started the worker, is not that of the message.
   const tenant = one.tenant === undefined ? undefined : { id: one.tenant }
-  const now = () => attemptNow(one, passed, failed)
-  return clock.hold(() => inTenant(tenant, () => outsideTransactions(() => inServer(one.server, now))))
+  const now = () => attemptNow(all, one)
+  return clock.hold(() => inTenant(tenant, () => outsideTransactions(() => inServer(all.server, now))))
 }
 
-async function attemptNow<Event extends object, Passed, Failed>(
-  one: Attempt<Event>,
-  passed: () => Passed,
-  failed: (error: unknown) => Failed,
+async function attemptNow<One extends Attempt, Event extends object, Passed, Failed>(
+  all: Attempts<One, Event, Passed, Failed>,
+  one: One,
 ): Promise<Passed | Awaited<Failed>> {
-  let inAttempt: <Result>(work: () => Result) => Result = (work) => work()
-  try {
-    await one.trace.run(one.event, (seen) => {
-      if (seen !== undefined) inAttempt = AsyncLocalStorage.snapshot()
-      return runInTime({ ...one, run: () => runForTenant(one) })
-    })
-  } catch (error) {
-    return await inAttempt(() => failed(error))
+  let inAttempt: (<Result>(work: () => Result) => Result) | undefined
+  const seen = () => {
+    inAttempt = AsyncLocalStorage.snapshot()
+    return runOne(all, one)
   }
-  return passed()
+  try {
+    await (all.trace.isOn ? all.trace.run(() => all.event(one), seen) : runOne(all, one))
+  } catch (error) {
+    const failed = () => all.failed(error, one)
+    return await (inAttempt === undefined ? failed() : inAttempt(failed))
+  }
+  return all.passed(one)
 }
+
+function runOne<One extends Attempt>(all: Runs<One>, one: One): unknown {
+  if (one.timeout === undefined) return runForTenant(all, one)
+  return runInTime(one, all.what, () => runForTenant(all, one))
+}
+
+type Runs<One extends Attempt> = Pick<
+  Attempts<One, object, unknown>,
+  'run' | 'what' | 'server' | 'transaction' | 'scope'
+>
 
 /** Runs it with the whole tenant, which the plugin `tenant` finds by the id. */
-function runForTenant(one: Attempt<object>): unknown {
-  const { tenant: id, server = {} } = one
-  if (id === undefined) return runInTransaction(one)
+function runForTenant<One extends Attempt>(all: Runs<One>, one: One): unknown {
+  const { tenant: id } = one
+  if (id === undefined) return runInTransaction(all, one)
   // One that is dropped would make it application-wide.
   if (!isTenantId(id)) throw TenantIdError(id)
-  const load = tenantLoaders.get(server)
-  if (load === undefined) return runInTransaction(one)
-  return Promise.resolve(load(id)).then((tenant) => inTenant(tenant, () => runInTransaction(one)))
+  const load = tenantLoaders.get(all.server ?? {})
+  if (load === undefined) return runInTransaction(all, one)
+  return Promise.resolve(load(id)).then((tenant) => inTenant(tenant, () => runInTransaction(all, one)))
 }
 
-function runInTransaction({ transaction, server = {}, call, run, scope = '' }: Attempt<object>): unknown {
-  if (!transaction) return run()
+function runInTransaction<One extends Attempt>(all: Runs<One>, one: One): unknown {
+  const { transaction, server = {}, scope = '' } = all
+  if (!transaction) return all.run(one)
   const runner = transactionRunners.get(server)
   if (runner === undefined) throw TransactionPluginError()
-  return runner.begin(run, transaction, call.signal, scope)
+  return runner.begin(() => all.run(one), transaction, one.call.signal, scope)
 }
 
 /**
@@ -118,7 +135,7 @@ export async function notify(
   timeout: number | undefined,
 ): Promise<boolean> {
   try {
-    if (handler !== undefined) await runInTime({ call: new Call(), timeout, what: name, run: handler })
+    if (handler !== undefined) await runInTime({ call: new Call(), timeout }, name, handler)
     return handler !== undefined
   } catch (error) {
     log.error({ err: error }, `${name} itself failed`)
