@@ -103,23 +103,21 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
 
   /** Computes the response for this request and for those that arrive meanwhile. */
   async function lead(key: string, req: Request, res: Response, next: Next): Promise<unknown> {
-    const tags = tagsOf(req)
-    const flight = service.flights.start(key, tags)
+    const flight = service.flights.start(key, tagsOf(req))
     let fill: Fill | undefined
     let entry: Entry | undefined
     try {
-      const right = await askFor(service.store!, { key, tags, mayWait: () => mayWait(res) }, lockTimeout)
+      const wanted = { key, tags: flight.tags, mayWait: () => mayWait(res) }
+      const right = await askFor(service.store!, wanted, lockTimeout)
       if (right === 'down' || right === 'busy') return pass('BYPASS', res, next)
       if (right !== 'late' && 'entry' in right) {
         entry = right.entry
-        return replay(entry, 'WAIT', req, res)
+        return replay(entry, right.how, req, res)
       }
       if (right !== 'late') fill = right.fill
       const before = res.getHeaders()
       const personal = personalState(req)
-      res.setHeader('x-cache', 'MISS')
-      trace('MISS', res)
-      await next()
+      await pass('MISS', res, next)
       // If this response has changed a session, the cookie of the session is set only later.
       const isKept = fill !== undefined && personalState(req) === personal
       entry = isKept ? entryOf(res, before, route.headers) : undefined
@@ -141,7 +139,10 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
     const isPersonal = credential !== undefined && !route.isShared(credential)
     const key = isPersonal ? undefined : keyOf(req)
     if (key === undefined) return pass('BYPASS', res, next)
-    const found = service.store!.get(key)
+    const store = service.store!
+    // One round trip less for a miss. Not for a HEAD, which computes nothing, nor where others would not wait for the question.
+    const isNew = route.lockBehavior === 'wait' && req.method !== 'HEAD' && store.mayHave?.(key) === false
+    const found = isNew ? undefined : store.get(key)
     if (!(found instanceof Promise)) return take(found, key, req, res, next)
     return found.then(
       (entry) => take(entry, key, req, res, next),

@@ -24,7 +24,7 @@ import { methodDecorator, type QueueMethod } from './decorator.ts'
 import type { Engines } from './engines.ts'
 import { declareQueue } from './registry.ts'
 import { tickTtl } from './repeats.ts'
-import { type CheckPayload, type PayloadSchema, payloadCheck } from './schema.ts'
+import { type PayloadSchema, payloadCheck } from './schema.ts'
 import { type QueueService, queuesOf, type StoredBatch, servers, subscribers } from './service.ts'
 import {
   type SubscribeBatchOptions,
@@ -245,23 +245,16 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
           ? this.#store(store, { name, kind, texts, options, metas })
           : engines.ask(engine, name, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
         if (event === undefined && !settings.some(hasId)) return sent
-        return Promise.resolve(sent).then((all) => {
-          const ids = all.map((id, i) => settings[i]!.meta?.id ?? id)
-          Object.assign(event ?? {}, { ids })
-          return ids
-        })
+        const known = (ids: string[]) => ids.map((id, i) => settings[i]!.meta?.id ?? id)
+        return Promise.resolve(sent).then((ids) => Object.assign(event ?? {}, { ids: known(ids) }).ids)
       }
       const event = () => ({ server: engines.server, queue: name, kind, count: texts.length, payloads, carrier: {} })
       const send = () => publishTrace.run(event, pass)
-      if (isInside || store) return send()
-      return whenCommitted(
-        this.#message,
-        send,
-        settings.map(({ meta }) => meta?.id ?? ''),
-      )
+      const ids = settings.map(({ meta }) => meta?.id ?? '')
+      return isInside || store ? send() : whenCommitted(this.#message, send, ids)
     }
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.
-    return check === undefined ? leave() : checkAll(check, texts).then(leave)
+    return check === undefined ? leave() : Promise.all(texts.map((text) => check(JSON.parse(text)))).then(leave)
   }
 
   /** Leaves messages to the outbox. One that is delivered again keeps its id, by which `once` recognises it. */
@@ -421,10 +414,6 @@ function checkName(name: string, kind: string | undefined): void {
   const [pattern, takes, engine] = names[kind ?? ''] ?? []
   if (pattern?.test(name) === false || (kind === 'pgboss' && name in Object.prototype))
     throw OptionError(`the name of a queue of ${engine}`, quoted(name), takes!)
-}
-
-async function checkAll(check: CheckPayload, texts: readonly string[]): Promise<void> {
-  for (const text of texts) await check(JSON.parse(text))
 }
 
 const hasId = ({ meta }: MessageSettings) => meta?.id !== undefined

@@ -71,9 +71,9 @@ const asError = (thrown: unknown) =>
   thrown instanceof Error ? thrown : new Error(messageOf(thrown), { cause: thrown })
 const delivered: Outcome = { ok: true }
 const noMeta: Readonly<Meta> = {}
-const hopeless: readonly unknown[] = ['QueuePayloadError', 'QueueExpiredError', 'TenantIdError']
 /** Whether no further attempt can succeed. */
-const isHopeless = (error: Error) => hopeless.includes((error as { code?: unknown }).code)
+const isHopeless = (error: Error) =>
+  ['QueuePayloadError', 'QueueExpiredError', 'TenantIdError'].includes(String((error as { code?: unknown }).code))
 
 /** One attempt in progress. The signal is a getter of the class, so that a copy of a message does not create it. */
 class Received extends Call implements QueueMessage {
@@ -92,15 +92,8 @@ class Received extends Call implements QueueMessage {
 }
 
 /** A message on its way through one attempt. */
-interface Delivered extends Attempt {
-  readonly call: Received
-  readonly payload: unknown
-  readonly delivery: Delivery
-  readonly meta: Readonly<Meta>
-  readonly isExpired: boolean
-}
-
-type DeliveredAttempts = Attempts<Delivered, QueueAttemptTrace, Outcome, Promise<Outcome>>
+type Delivered = Attempt & { call: Received; payload: unknown; delivery: Delivery; meta: Meta; isExpired: boolean }
+type DeliveredAttempts = Attempts<Delivered, QueueAttemptTrace, Outcome>
 
 /** The work of a subscriber between one start and its stop. */
 interface Work {
@@ -267,7 +260,7 @@ export class Subscription {
     const { kind } = this.queue
     const { id, queue, attempt: number, attempts } = message
     // Closing has reported a message in memory for which it no longer waits as lost.
-    const isLost = kind === 'memory' && !message.isRunning
+    const isLost = kind === 'memory' && !this.#running.has(message)
     const final = isLost || isHopeless(error) || (attempts !== undefined && number >= attempts)
     const log = this.#engines.log.child({ queue, id })
     const handler = this.#engines.errorHandlerOf(this.queue)

@@ -20,14 +20,16 @@ export async function askFor(
   store: CacheStore,
   { key, tags, mayWait, isUsable }: Wanted,
   patience: number,
-): Promise<Begun | 'down' | 'busy' | 'late'> {
+): Promise<(Begun & { readonly how: 'HIT' | 'WAIT' }) | 'down' | 'busy' | 'late'> {
+  let how: 'HIT' | 'WAIT' = 'HIT'
   const deadline = systemClock.monotonic() + patience
   try {
     for (;;) {
       const begun = await store.begin(key, tags, isUsable)
-      if (begun !== undefined) return begun
+      if (begun !== undefined) return { ...begun, how }
       if (!mayWait()) return 'busy'
       if (systemClock.monotonic() > deadline) return 'late'
+      how = 'WAIT'
       await systemClock.sleep(pollEvery)
     }
   } catch (error) {

@@ -15,6 +15,8 @@ export type Begun = { readonly fill: Fill } | { readonly entry: Entry }
 /** A place where responses are kept. A store that fails throws `ServiceDown`. */
 export interface CacheStore {
   get(key: string): Entry | undefined | Promise<Entry | undefined>
+  /** Whether an entry is likely; if not, `begin` comes at once, which returns one as well. Default: it is. */
+  mayHave?(key: string): boolean
   /**
    * Returns the right to compute a response, or the usable entry that another process has stored; `undefined` while one is computing it.
    * Default: every entry is usable.

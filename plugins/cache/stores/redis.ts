@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Breaker, type BreakerOptions } from '../../shared/stores/breaker.ts'
 import type { OpenRedis } from '../../shared/stores/redis-store.ts'
+import { LruMap } from '../../shared/values/lru.ts'
 import { decodeEntry, encodeEntry } from '../entry.ts'
 import { redisGlob } from '../glob.ts'
 import type { CacheStore } from './contract.ts'
@@ -29,7 +30,6 @@ const scripts = {
  */
 export interface RedisClient {
   getBuffer(key: string): Promise<Buffer | null>
-  eval(script: string, keys: number, ...keysAndArguments: (string | number | Buffer)[]): Promise<unknown>
   /** Sends any command; replies that are strings arrive as bytes. */
   callBuffer(command: string, ...rest: (string | number | Buffer)[]): Promise<unknown>
   scan(cursor: string, ...which: readonly (string | number)[]): Promise<[cursor: string, keys: string[]]>
@@ -57,16 +57,20 @@ export function redisStore(
   // Without a listener, an error would end the process; every failed command reports its own reason.
   client.on('error', () => {})
   const named = (key: string) => prefix + key
+  /** Keys that were there when they were last asked for, as far as this process has seen. */
+  const known = new LruMap<true>({ max: 10_000 })
   const run = (script: string, keys: readonly string[], ...given: (string | number | Buffer)[]) =>
-    breaker.run(() => client.eval(script, keys.length, ...keys, ...given))
+    breaker.run(() => client.callBuffer('EVAL', script, keys.length, ...keys, ...given))
 
   return {
     check: () => breaker.check(),
 
     async get(key) {
       const bytes = await breaker.run(() => client.getBuffer(named(key)))
-      return bytes === null ? undefined : decodeEntry(bytes)
+      return bytes === null ? void known.delete(key) : decodeEntry(bytes)
     },
+
+    mayHave: (key) => known.has(key),
 
     async begin(key, tags, isUsable = () => true) {
       const token = randomUUID()
@@ -74,13 +78,12 @@ export function redisStore(
       const keys = [lock, named(key), named('cache-epoch'), ...tags.map((tag) => named(`cache-version:${tag}`))]
       const abandon = () => run(scripts.abandon, [lock], token).catch(() => {})
       const ask = (useless: string) =>
-        breaker.run(() =>
-          client.callBuffer('EVAL', scripts.begin, keys.length, ...keys, token, lockTimeout, useless),
-        ) as Promise<Buffer | (Buffer | null)[] | null>
+        run(scripts.begin, keys, token, lockTimeout, useless) as Promise<Buffer | (Buffer | null)[] | null>
       let found: Awaited<ReturnType<typeof ask>>
       try {
         found = await ask('')
         while (Buffer.isBuffer(found)) {
+          known.set(key, true)
           const entry = decodeEntry(found)
           if (entry !== undefined && isUsable(entry)) return { entry }
           // One that is unreadable or too old is computed again, and overwritten, unless it was replaced in this moment.
@@ -97,13 +100,12 @@ export function redisStore(
         fill: {
           async commit(entry, seconds) {
             const all = [...keys, ...tags.map((tag) => named(`cache-tag:${tag}`))]
-            const milliseconds = Math.ceil(seconds * 1000)
-            try {
-              const kept = await run(scripts.commit, all, token, milliseconds, encodeEntry(entry), tags.length, ...seen)
-              return kept === 1 ? 'stored' : 'stale'
-            } catch {
-              return 'failed'
-            }
+            const ms = Math.ceil(seconds * 1000)
+            known.set(key, true, ms)
+            return run(scripts.commit, all, token, ms, encodeEntry(entry), tags.length, ...seen).then(
+              (kept) => (kept === 1 ? 'stored' : 'stale'),
+              () => 'failed',
+            )
           },
           // The lock expires by itself when this command does not reach Redis.
           abandon: async () => void (await abandon()),

@@ -1,6 +1,6 @@
 import type { IPublishPacket } from 'mqtt'
 import { defined } from '../../shared/values/json.ts'
-import type { MqttPublishOptions, MqttQos } from '../messages/message-options.ts'
+import { type MqttPublishOptions, type MqttQos, needsVersion5 } from '../messages/message-options.ts'
 import type { Incoming, Outgoing } from './contract.ts'
 
 /** The options with the carrier among their user properties; the application's own property of the same name takes precedence. */
@@ -9,15 +9,10 @@ export const withCarrier = ({ options, carrier }: Outgoing): MqttPublishOptions 
 
 /** The properties of MQTT 5 for the options; `undefined` for none. */
 export function packetProperties(options: MqttPublishOptions): IPublishPacket['properties'] {
-  const { messageExpiryInterval, userProperties, contentType, responseTopic, correlationData } = options
-  const properties = defined({
-    messageExpiryInterval,
-    userProperties: userProperties as Record<string, string | string[]> | undefined,
-    contentType,
-    responseTopic,
-    correlationData: correlationData && Buffer.from(correlationData),
-  })
-  return Object.keys(properties).length === 0 ? undefined : properties
+  if (needsVersion5(options) === undefined) return undefined
+  const { qos: _, retain: __, correlationData, ...rest } = options
+  const bytes = correlationData && Buffer.from(correlationData)
+  return defined({ ...rest, correlationData: bytes }) as IPublishPacket['properties']
 }
 
 /** The details of a packet for a handler. */
@@ -25,15 +20,8 @@ export function detailsOf(
   packet: Pick<IPublishPacket, 'topic' | 'retain' | 'dup'> & { readonly properties?: MqttPublishOptions | undefined },
   qos: MqttQos,
 ): Incoming['details'] {
-  const { userProperties, contentType, responseTopic, correlationData } = packet.properties ?? {}
-  return {
-    topic: packet.topic,
-    qos,
-    retain: packet.retain,
-    duplicate: packet.dup,
-    userProperties: Object.assign(Object.create(null), userProperties),
-    contentType,
-    responseTopic,
-    correlationData,
-  }
+  const { topic, retain, dup: duplicate, properties = {} } = packet
+  const { contentType, responseTopic, correlationData } = properties
+  const userProperties = Object.assign(Object.create(null), properties.userProperties)
+  return { topic, qos, retain, duplicate, userProperties, contentType, responseTopic, correlationData }
 }

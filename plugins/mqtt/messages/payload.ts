@@ -1,7 +1,6 @@
 import { parse } from 'secure-json-parse'
 import { type Check, lazyCheckOf, passed } from '../../shared/schema/check.ts'
 import { jsonText } from '../../shared/values/json-text.ts'
-import { safely } from '../../shared/values/safely.ts'
 import type { OutputOf } from '../../validation/index.ts'
 import { MqttPayloadError } from '../errors.ts'
 
@@ -28,13 +27,12 @@ function encode(topic: string, message: unknown): Buffer {
   return Buffer.from(jsonText(message, (why) => MqttPayloadError(topic, why)))
 }
 
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
-
 /** Bytes as a message: parsed if they are JSON, without keys that reach a prototype; otherwise a string. */
 export function messageOf(bytes: Uint8Array): unknown {
-  const text = safely(() => strict.decode(bytes))
-  if (text === undefined) return lenient.decode(bytes)
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  // A strict decoder takes three times as long. Only what is no UTF-8 has this character and, encoded again, is something else.
+  const text = buffer.toString('utf8')
+  if (text.includes('\ufffd') && !buffer.equals(Buffer.from(text))) return text
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return value

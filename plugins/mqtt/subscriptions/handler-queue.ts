@@ -1,5 +1,5 @@
 import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
-import { type Attempt, type Attempts, attempt } from '../../shared/work/attempt.ts'
+import { attempt } from '../../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../../shared/work/carrier.ts'
 import { Call, Running } from '../../shared/work/running.ts'
 import { MqttHandlerError } from '../errors.ts'
@@ -31,11 +31,6 @@ interface Job {
   readonly done: () => void
 }
 
-/** A message while it is handled. */
-interface Handling extends Attempt {
-  readonly message: Incoming
-}
-
 /** More than one read of a socket can contain: no handler begins before the whole read has been processed. */
 const defaultMaxWaiting = 10_000
 
@@ -55,7 +50,6 @@ export class HandlerQueue {
   #size = 0
   readonly #server: object | undefined
   readonly #running = new Running()
-  readonly #attempts: Attempts<Handling, MqttMessageTrace, void>
   readonly #kept = new Set<string>()
   #isRefusing = false
   #isDropping = false
@@ -66,7 +60,6 @@ export class HandlerQueue {
     this.#timeout = declared.options.timeout ?? timeout
     this.#log = log
     this.#server = server
-    this.#attempts = this.#attemptsOf(declared)
   }
 
   get isRunning(): boolean {
@@ -118,7 +111,7 @@ export class HandlerQueue {
 
   #run({ message, done }: Job): void {
     const call = new Call(this.#running)
-    void attempt(this.#attempts, { message, call, timeout: this.#timeout }).then(() => {
+    void this.#handle(message, call).then(() => {
       call.end()
       done()
       this.#fill()
@@ -136,40 +129,29 @@ export class HandlerQueue {
     if (this.#waiting.length === 0) this.#isDropping = false
   }
 
-  #attemptsOf({ filter, options, check, handler }: Declared): Attempts<Handling, MqttMessageTrace, void> {
-    const timeout = this.#timeout
-    const handle = (given: unknown, { message: { details }, call }: Handling) => {
-      const args = filter.isPattern ? [details.topic, given] : [given]
+  /** Handles one message; never rejects. */
+  async #handle({ payload, details }: Incoming, call: Call): Promise<void> {
+    const { filter, options, check, handler } = this.declared
+    const { topic } = details
+    const run = async () => {
+      const given = options.raw ? payload : messageOf(payload)
+      const message = check === undefined ? given : await check(topic, given)
+      const args = filter.isPattern ? [topic, message] : [message]
       return handler(...(options.details ? [...args, { ...details, signal: call.signal }] : args))
     }
-    return {
-      trace: messageTrace,
-      event: ({ message: { payload, details } }) => {
-        const carrier = carrierOf(details.userProperties) ?? {}
-        return {
-          server: this.#server,
-          topic: details.topic,
-          filter: filter.text,
-          bytes: payload.byteLength,
-          payload,
-          carrier,
-        }
-      },
-      what: `the subscription "${filter.text}": the handler`,
-      run: (one) => {
-        const { payload, details } = one.message
-        const given = options.raw ? payload : messageOf(payload)
-        return check === undefined
-          ? handle(given, one)
-          : check(details.topic, given).then((value) => handle(value, one))
-      },
-      passed: () => {},
-      failed: (error, { message: { payload, details } }) =>
-        notifyFailure(error, { subscription: filter.text, topic: details.topic, payload }, this.#log, timeout),
-      server: this.#server,
-      transaction: options.transaction,
-      scope: `mqtt:${filter.text}`,
+    const event = (): MqttMessageTrace => {
+      const carrier = carrierOf(details.userProperties) ?? {}
+      return { server: this.#server, topic, filter: filter.text, bytes: payload.byteLength, payload, carrier }
     }
+    const timeout = this.#timeout
+    const all = {
+      ...{ trace: messageTrace, event, run, server: this.#server, transaction: options.transaction },
+      ...{ what: `the subscription "${filter.text}": the handler`, scope: `mqtt:${filter.text}` },
+      passed: () => {},
+      failed: (error: unknown) =>
+        notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log, timeout),
+    }
+    await attempt(all, { call, timeout })
   }
 
   async idle(): Promise<void> {

@@ -19,6 +19,7 @@ import { type MemoryPublishSettings, usualInMemory } from './publish-options.ts'
 
 /** A message in memory, stored as a string so that a handler cannot change the payload of the next attempt. */
 class Message implements LocalMessage, Delivery {
+  readonly isOwn = true
   readonly id: string
   readonly text: string
   readonly priority: number
@@ -34,13 +35,7 @@ class Message implements LocalMessage, Delivery {
   previous: this | undefined
   errors?: Error[]
 
-  constructor(
-    id: string,
-    text: string,
-    meta: Readonly<Meta> | undefined,
-    settings: MemoryPublishSettings,
-    site?: CallSite,
-  ) {
+  constructor(id: string, text: string, meta: Message['meta'], settings: MemoryPublishSettings, site?: CallSite) {
     this.site = site
     this.id = id
     this.text = text
@@ -49,10 +44,6 @@ class Message implements LocalMessage, Delivery {
     this.attempts = settings.attempts
     this.deadLetter = settings.deadLetter
     this.#backoff = settings.backoff
-  }
-
-  get isOwn(): true {
-    return true
   }
 
   backoff(attempt: number): number {
@@ -69,7 +60,7 @@ class Topic extends LocalQueue<Message> {
   /** Whether a message with this id must not be added; otherwise, with a time to live, the id is taken from now on. */
   isTaken(id: string, ttl: number | undefined): boolean {
     const now = clock.now()
-    if (this.ids.has(id) || (this.taken.get(id) ?? 0) > now) return true
+    if (this.has(id) || (this.taken.get(id) ?? 0) > now) return true
     if (ttl === undefined) return false
     if (this.taken.size >= this.#most) {
       for (const [other, until] of this.taken) if (until <= now) this.taken.delete(other)
@@ -167,7 +158,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   #freeId(topic: Topic): string {
     let id: string
     do id = String(++this.#lastId)
-    while (topic.isChosen(id))
+    while (topic.ids?.has(id))
     return id
   }
 

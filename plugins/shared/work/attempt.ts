@@ -16,20 +16,16 @@ export const { HandlerTimeoutError } = defineErrors({
 })
 
 /** A call of a handler, and its time limit. */
-export interface LimitedCall {
+export interface Attempt {
   readonly call: Call
   /** Milliseconds after which it has failed; `undefined`: no limit. */
   readonly timeout: number | undefined
-}
-
-/** One attempt of a handler. */
-export interface Attempt extends LimitedCall {
   /** The id of the tenant whose work it is, as a message has it. Any client that writes to the engine can set it. */
   readonly tenant?: string | undefined
 }
 
 /** What all attempts of a handler have in common, made once: closures for each of them would take a tenth of the time of a message. */
-export interface Attempts<One extends Attempt, Event extends object, Passed, Failed = Passed> {
+export interface Attempts<One extends Attempt, Event extends object, Result> {
   readonly trace: Trace<Event>
   /** Describes the attempt to tracing tools; called only if one follows. */
   event(one: One): Event
@@ -37,8 +33,8 @@ export interface Attempts<One extends Attempt, Event extends object, Passed, Fai
   readonly what: string
   /** Calls the handler. */
   run(one: One): unknown
-  passed(one: One): Passed
-  failed(error: unknown, one: One): Failed
+  passed(one: One): Result
+  failed(error: unknown, one: One): Result | Promise<Result>
   /** The server whose work it is; `undefined` in a script. */
   readonly server: object | undefined
   /** Whether the handler runs in a transaction of the server's database. */
@@ -52,7 +48,7 @@ export interface Attempts<One extends Attempt, Event extends object, Passed, Fai
  *
  * @throws HandlerTimeoutError (as a rejection)
  */
-export function runInTime({ call, timeout }: LimitedCall, what: string, run: () => unknown): unknown {
+export function runInTime({ call, timeout }: Attempt, what: string, run: () => unknown): unknown {
   if (timeout === undefined) return run()
   const late = () => {
     const error = HandlerTimeoutError(what, timeout)
@@ -67,37 +63,28 @@ export function runInTime({ call, timeout }: LimitedCall, what: string, run: () 
  * the error in the context of the attempt. The log line and the error handler of a failure would lead to no trace otherwise, since the tracing
  * channel has reported the end by then. What a handler does after its time limit is ignored. The clock of a test stands still meanwhile.
  */
-export function attempt<One extends Attempt, Event extends object, Passed, Failed>(
-  all: Attempts<One, Event, Passed, Failed>,
+export function attempt<One extends Attempt, Event extends object, Result>(
+  all: Attempts<One, Event, Result>,
   one: One,
-): Promise<Passed | Awaited<Failed>> {
+): Promise<Result> {
   // Explicitly none without one: the context of a publisher, or of what has started the worker, is not that of the message.
   const tenant = one.tenant === undefined ? undefined : { id: one.tenant }
-  const now = () => attemptNow(all, one)
-  return clock.hold(() => inTenant(tenant, () => outsideTransactions(() => inServer(all.server, now))))
-}
-
-async function attemptNow<One extends Attempt, Event extends object, Passed, Failed>(
-  all: Attempts<One, Event, Passed, Failed>,
-  one: One,
-): Promise<Passed | Awaited<Failed>> {
-  let inAttempt: (<Result>(work: () => Result) => Result) | undefined
+  let inAttempt: ReturnType<typeof AsyncLocalStorage.snapshot> | undefined
+  const run = () => runInTime(one, all.what, () => runForTenant(all, one))
   const seen = () => {
     inAttempt = AsyncLocalStorage.snapshot()
-    return runOne(all, one)
+    return run()
   }
-  try {
-    await (all.trace.isOn ? all.trace.run(() => all.event(one), seen) : runOne(all, one))
-  } catch (error) {
-    const failed = () => all.failed(error, one)
-    return await (inAttempt === undefined ? failed() : inAttempt(failed))
+  const now = async () => {
+    try {
+      await (all.trace.isOn ? all.trace.run(() => all.event(one), seen) : run())
+    } catch (error) {
+      const failed = () => all.failed(error, one)
+      return await (inAttempt === undefined ? failed() : inAttempt(failed))
+    }
+    return all.passed(one)
   }
-  return all.passed(one)
-}
-
-function runOne<One extends Attempt>(all: Runs<One>, one: One): unknown {
-  if (one.timeout === undefined) return runForTenant(all, one)
-  return runInTime(one, all.what, () => runForTenant(all, one))
+  return clock.hold(() => inTenant(tenant, () => outsideTransactions(() => inServer(all.server, now))))
 }
 
 type Runs<One extends Attempt> = Pick<

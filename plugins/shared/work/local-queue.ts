@@ -132,7 +132,8 @@ export class LocalQueue<Message extends LocalMessage> {
   readonly delayed = new Map<Message, { readonly timer: Timer; readonly due: number }>()
   /** Messages in progress, in the order in which they were begun. */
   readonly active = new Lane<Message>()
-  #ids: Set<string> | undefined
+  /** The ids of its messages, from the first time on that someone asks for them: most publishers choose none, and a set costs a tenth of a message. */
+  ids: Set<string> | undefined
   /** The last messages that were given up. */
   readonly dead: Message[] = []
   readonly consumers = new Set<LocalConsumer<Message>>()
@@ -153,19 +154,13 @@ export class LocalQueue<Message extends LocalMessage> {
     return this.waiting.size + this.delayed.size + this.active.size
   }
 
-  /** The ids of its messages. Kept from the first time on that someone reads them: most publishers choose none, and the set costs a tenth of a message. */
-  get ids(): ReadonlySet<string> {
-    this.#ids ??= new Set([...this.waiting, ...this.delayed.keys(), ...this.active, ...this.dead].map(({ id }) => id))
-    return this.#ids
-  }
-
-  /** Whether a number that was counted up is an id that a publisher has chosen. */
-  isChosen(id: string): boolean {
-    return this.#ids?.has(id) === true
+  has(id: string): boolean {
+    this.ids ??= new Set([...this.waiting, ...this.delayed.keys(), ...this.active, ...this.dead].map(({ id }) => id))
+    return this.ids.has(id)
   }
 
   add(message: Message, delay = 0): void {
-    this.#ids?.add(message.id)
+    this.ids?.add(message.id)
     if (delay > 0) {
       const timer = clock.setTimeout(() => {
         this.delayed.delete(message)
@@ -183,7 +178,7 @@ export class LocalQueue<Message extends LocalMessage> {
 
   settle(message: Message, outcome: Outcome): void {
     this.active.delete(message)
-    if (outcome.ok) this.#ids?.delete(message.id)
+    if (outcome.ok) this.ids?.delete(message.id)
     else if (outcome.isForeign) {
       message.attempt--
       this.add(message, localPause)
@@ -200,9 +195,8 @@ export class LocalQueue<Message extends LocalMessage> {
     }
     this.#onDead?.(message)
     this.dead.push(message)
-    if (this.dead.length <= this.#maxDead) return
-    const { id } = this.dead.shift()!
-    this.#ids?.delete(id)
+    const dropped = this.dead.length > this.#maxDead && this.dead.shift()!
+    if (dropped) this.ids?.delete(dropped.id)
   }
 
   get isPaused(): boolean {
@@ -228,7 +222,7 @@ export class LocalQueue<Message extends LocalMessage> {
       this.dead.splice(this.dead.indexOf(message), 1)
       removed.push(message)
     }
-    for (const { id } of removed) this.#ids?.delete(id)
+    for (const { id } of removed) this.ids?.delete(id)
     this.#notifyDrained()
     return removed
   }
@@ -307,10 +301,9 @@ export class LocalConsumer<Message extends LocalMessage> {
     return true
   }
 
+  // Held as a whole: between two messages, too, there is work.
   readonly #begin = (): void => {
-    // Held as a whole: between two messages, too, there is work.
-    for (let left = this.#woken; left > 0; left--) void clock.hold(this.#work, true)
-    this.#woken = 0
+    for (; this.#woken > 0; this.#woken--) void clock.hold(this.#work, true)
   }
 
   stop(): void {

@@ -8,11 +8,10 @@ export class Call {
   readonly #running: Running | undefined
   #controller: AbortController | undefined
   #reason: Error | undefined
-  #place = -1
 
   constructor(running?: Running) {
     this.#running = running
-    if (running !== undefined) this.#place = running.add(this)
+    running?.add(this)
   }
 
   /** Aborts when the handler should end. Created when it is first read, as a controller costs more than a message in memory. */
@@ -28,28 +27,17 @@ export class Call {
     this.#controller?.abort(reason)
   }
 
-  /** Whether it is in progress in `running`. */
-  get isRunning(): boolean {
-    return this.#place !== -1
-  }
-
   /** Ends the call; a second time does nothing. */
   end(): void {
-    const place = this.#place
-    if (place === -1) return
-    this.#place = -1
-    const moved = this.#running!.take(place)
-    if (moved !== this) moved.#place = place
+    this.#running?.delete(this)
   }
 }
 
 /** The calls of handlers that are in progress: closing waits for them, and in the end no longer. */
 export class Running {
-  /** By their places: a set would take longer, and the order is of no use. */
-  readonly #calls: Call[] = []
+  readonly #calls = new Set<Call>()
   readonly #waiting: (() => void)[] = []
   readonly #shared: Running | undefined
-  #count = 0
 
   /** Its calls are in progress in `shared` as well. */
   constructor(shared?: Running) {
@@ -57,27 +45,26 @@ export class Running {
   }
 
   get count(): number {
-    return this.#count
+    return this.#calls.size
   }
 
-  /** Returns the place of the call. */
-  add(call: Call): number {
-    for (let one: Running | undefined = this; one !== undefined; one = one.#shared) one.#count++
-    return this.#calls.push(call) - 1
+  add(call: Call): void {
+    this.#calls.add(call)
+    this.#shared?.add(call)
   }
 
-  /** Removes the call at a place; returns the one that is moved there, the last one. */
-  take(place: number): Call {
-    const last = this.#calls.pop()!
-    if (place < this.#calls.length) this.#calls[place] = last
-    for (let one: Running | undefined = this; one !== undefined; one = one.#shared)
-      if (--one.#count === 0) for (const goOn of one.#waiting.splice(0)) goOn()
-    return last
+  has(call: Call): boolean {
+    return this.#calls.has(call)
+  }
+
+  delete(call: Call): void {
+    this.#shared?.delete(call)
+    if (this.#calls.delete(call) && this.#calls.size === 0) for (const goOn of this.#waiting.splice(0)) goOn()
   }
 
   /** Calls the function when no call is in progress: immediately, or when the last one ends. */
   whenIdle(goOn: () => void): void {
-    if (this.#count === 0) goOn()
+    if (this.#calls.size === 0) goOn()
     else this.#waiting.push(goOn)
   }
 
@@ -88,7 +75,7 @@ export class Running {
 
   /** Aborts the signals of the calls in progress. */
   abort(reason: Error): void {
-    for (const call of [...this.#calls]) call.abort(reason)
+    for (const call of this.#calls) call.abort(reason)
   }
 
   /** Treats the calls in progress as ended, after their signals: closing has waited for them long enough. */

@@ -503,7 +503,7 @@ test('what a tenant has started, such as a worker, does not keep it: a message w
     server: undefined,
   }
   const seen: unknown[] = []
-  const all = { ...one, run: () => seen.push(run()), passed: () => {}, failed: String }
+  const all = { ...one, run: () => seen.push(run()), passed: () => '', failed: String }
   await withTenant({ id: 'a' }, () => attempt(all, { call, timeout: undefined }))
   expect(seen).toEqual([undefined])
 })
