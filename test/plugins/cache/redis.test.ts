@@ -163,6 +163,35 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     expect(runs.map(({ body }) => Number(body)).sort()).toEqual([0, 1])
   })
 
+  test('a miss takes two round trips, and a hit one', async () => {
+    const counted = new Redis(redis.url)
+    await counted.ping()
+    const sent: string[] = []
+    const send = counted.sendCommand.bind(counted)
+    counted.sendCommand = (command, stream) => {
+      sent.push(command.name.toUpperCase())
+      return send(command, stream)
+    }
+    const { server, router } = makeServer({ redis: { client: counted } })
+    router.get('/x/:id', { cache: { tags: ['t'] } }, (req) => req.params.id)
+    await server.ready()
+    const ask = async (path: string) => {
+      sent.length = 0
+      return [(await server.inject.get(path)).headers()['x-cache'], ...sent]
+    }
+    expect(await ask('/x/1')).toEqual(['MISS', 'EVAL', 'EVAL'])
+    expect(await ask('/x/1')).toEqual(['HIT', 'GET'])
+    await server.services.get('cache').invalidate(['t'])
+    expect(await ask('/x/1')).toEqual(['MISS', 'GET', 'EVAL', 'EVAL'])
+    // What another process has stored is found by the first question as well.
+    const other = makeServer()
+    other.router.get('/x/:id', { cache: true }, () => 'other')
+    await other.server.inject.get('/x/2')
+    expect(await ask('/x/2')).toEqual(['HIT', 'EVAL'])
+    expect((await server.inject.head('/x/3')).headers()['x-cache']).toBe('MISS')
+    counted.disconnect()
+  })
+
   test('a response that another process leaves before the lock is not computed again', async () => {
     const slow = new Redis(redis.url)
     let go!: () => void
