@@ -135,11 +135,11 @@ function isStandard(second: unknown): second is StandardContext {
 }
 
 function readStandard(value: unknown, context: StandardContext): Site {
-  const { kind, name } = context
+  const { kind, name, metadata } = context
   const label = String(name)
   if (kind === 'class') {
     const cls = value as AnyClass
-    const notes = notesIn(context)
+    const notes = metadata ? notesOfMetadata(metadata) : notesOfPrototype(cls.prototype)
     bindPrototype(cls.prototype, notes)
     if (context.addInitializer === undefined) return openClassSite(cls, notes)
     return classSite(cls, notes, (run) =>
@@ -152,13 +152,9 @@ function readStandard(value: unknown, context: StandardContext): Site {
   if (kind !== 'method') return { label, what: /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}` }
   if (context.static) return { label, what: 'a static method' }
   if (context.private) return { label, what: 'a private method' }
-  const notes = notesIn(context).method(name!)
+  if (metadata === undefined) throw DecoratorMetadataError(label)
+  const notes = notesOfMetadata(metadata).method(name!)
   return methodSite({ name: name!, label, notes, owner: undefined, value: value as AnyMethod })
-}
-
-function notesIn({ metadata, name }: StandardContext): ClassNotes {
-  if (metadata === undefined) throw DecoratorMetadataError(String(name))
-  return notesOfMetadata(metadata)
 }
 
 function readLegacy(target: unknown, name: unknown, third: unknown): Site {
