@@ -43,14 +43,13 @@ export class Trace<Event extends object> {
 
   /** Whether there is a subscriber. Without one, nothing is created and nothing is called. */
   get isOn(): boolean {
-    const { start, end } = this.#channel
-    return this.#wrappers.length > 0 || start.hasSubscribers || end.hasSubscribers || this.isEndOn
+    return this.#wrappers.length > 0 || this.#channel.start.hasSubscribers || this.isEndOn
   }
 
   /** Whether there is a subscriber to how work ends. */
   get isEndOn(): boolean {
-    const { asyncStart, asyncEnd, error } = this.#channel
-    return asyncEnd.hasSubscribers || error.hasSubscribers || asyncStart.hasSubscribers
+    const { end, asyncStart, asyncEnd, error } = this.#channel
+    return asyncEnd.hasSubscribers || error.hasSubscribers || asyncStart.hasSubscribers || end.hasSubscribers
   }
 
   /** Begins work whose end is reported with `end`. */
