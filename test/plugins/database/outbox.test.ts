@@ -158,7 +158,9 @@ for (const { name, skip, options } of kinds)
       const done = (id: string, work: () => unknown = insert) => client(server).transaction(() => once(id, work))
       expect(await done('a')).toBe(true)
       expect(await done('a')).toBe(false)
-      expect(await Promise.all(['b', 'b', 'b'].map((id) => done(id)))).toEqual([true, false, false])
+      const results = await Promise.all(['b', 'b', 'b'].map((id) => done(id)))
+      // Which of the three connections is the first, no one knows.
+      expect(results.filter(Boolean)).toHaveLength(1)
       const fails = async () => {
         await insert()
         throw new Error('no')
