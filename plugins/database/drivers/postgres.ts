@@ -54,7 +54,7 @@ export async function openPostgresJs(settings: DriverSettings, { reports }: Driv
     async listen(channel, on, until) {
       // Its own `listen` says nothing of a lost connection, and gives up after one attempt to come back.
       const onnotify = (_: string, payload: string) => on.message(payload)
-      const own = { ...ofClient, max: 1, max_lifetime: null, onnotify, onclose: on.lost }
+      const own = { ...ofClient, max: 1, max_lifetime: null, idle_timeout: 0, onnotify, onclose: on.lost }
       const one = postgres(url, own)
       try {
         await one.unsafe(`listen ${channel}`)

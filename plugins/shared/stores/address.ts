@@ -51,13 +51,17 @@ export function shownAddress(address: string): string {
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`
 }
 
-const ofPlace = ['db', 'connectionString', 'host', 'port', 'user', 'database']
+/** Options of pg, Postgres.js and pg-boss with which they connect to something else than their address. */
+const ofPlace = 'db connectionString database host hostname path port socket stream user username'.split(' ')
 
-/** The database of an address of Postgres and its user, to compare them; `undefined` where options of the package may replace them. */
+/**
+ * The database of an address of Postgres and its user, to compare them; `undefined` where options of the package may replace them, or where the
+ * packages would choose the database, each in its own way. A port that is not written is another place: PGPORT may have it.
+ */
 export function placeOf(address: string, options: object = {}): string | undefined {
-  if (ofPlace.some((name) => name in options)) return undefined
   const { username, hostname, port, pathname, search } = new URL(address)
-  return `${username}@${hostname}:${port || 5432}${pathname}${search}`
+  if (pathname.length < 2 || ofPlace.some((name) => name in options)) return undefined
+  return `${username}@${hostname}:${port}${pathname}${search}`
 }
 
 /** How the folders begin in which `testDatabase` has files of SQLite. */
