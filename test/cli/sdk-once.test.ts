@@ -177,14 +177,41 @@ describe('a call that the server carries out once', () => {
     expect(keys()).toHaveLength(2)
   })
 
-  test('is not repeated for what fails before it is sent', async () => {
+  test.each([0, 1])('is not repeated for what fails before it is sent, after %i attempts', async (before) => {
+    proxy.cuts.push(...Array(before).fill(1))
     let calls = 0
     const headers = () => {
-      calls++
+      if (calls++ < before) return { connection: 'close' }
       throw new Error('no token')
     }
     await expect(client({ headers }).orders.post()).rejects.toThrow('no token')
-    expect(calls).toBe(1)
+    expect(calls).toBe(before + 1)
+  })
+
+  test('has the same body each time, also of a form, whose boundary fetch makes up, and of a stream', async () => {
+    const form = new FormData()
+    form.append('title', 'Emma')
+    form.append('cover', new File(['abc'], 'cover.png', { type: 'image/png' }))
+    for (const body of [form, new Blob(['a stream']).stream()]) {
+      proxy.cuts.push(1)
+      proxy.requests.length = 0
+      expect((await client().orders.post({ body })).status).toBe(201)
+      const [, first, second] = proxy.requests.join('').split('POST ')
+      expect(first).toMatch(body === form ? /boundary=.*"cover.png".*abc/s : /a stream$/)
+      expect(second).toBe(first)
+    }
+  })
+
+  test('is not sent again once it is aborted, also by a fetch that does not look at its signal', async () => {
+    refusals.push({ status: 503, after: '30' })
+    const aborted = new AbortController()
+    const deaf = async ({ url, method, headers }: globalThis.Request) => {
+      const response = await fetch(url, { method, headers })
+      aborted.abort(new Error('gone'))
+      return response
+    }
+    await expect(client({ fetch: deaf }).orders.post({ signal: aborted.signal })).rejects.toThrow('gone')
+    expect(keys()).toHaveLength(1)
   })
 })
 
