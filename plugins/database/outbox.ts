@@ -133,8 +133,7 @@ export class Outbox {
     every(lease / 3, () => this.#extend())
     const listen = this.#listen
     if (listen === undefined) return
-    const open = () => void this.#tracked(this.#noting(look))
-    const on = { open, message: (sender: string) => this.wake(sender) }
+    const on = { open: () => void this.#tracked(this.#noting(look)), message: (sender: string) => this.wake(sender) }
     this.#listening = this.#outside(() => listenUntil(this.#ending.signal, listen, on, this.#log))
   }
 

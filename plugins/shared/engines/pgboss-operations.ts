@@ -150,6 +150,11 @@ export class PgbossOperations implements QueueOperations {
     const done = `${thisOf} and state = 'completed' and created_on <= now() - ${ms3}`
     await run(`delete from ${this.#schema}.job where ${done}`, [topic, id, ttl ?? 0])
   }
+
+  /** Keeps the order of the jobs of one transaction, which all have its beginning as the time by which they are taken. */
+  async keepOrder(run: RunSql, topic: string, id: string): Promise<void> {
+    await run(`update ${this.#schema}.job set created_on = clock_timestamp() where name = $1 and id = $2`, [topic, id])
+  }
 }
 
 /** The ids, and those that these have if publishers have chosen them. */

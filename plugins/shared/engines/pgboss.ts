@@ -3,7 +3,7 @@ import { peer } from '../environment/optional-package.ts'
 import { addressOf } from '../stores/address.ts'
 import { isUnreachable } from '../stores/unreachable.ts'
 import { Memoized, memoizedIn, sharing } from '../values/memoize.ts'
-import { outsideTransactions, whenCommitted } from '../work/transactions.ts'
+import { outsideTransactions, transactions, whenCommitted } from '../work/transactions.ts'
 import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { QueuePayloadError } from './errors.ts'
 import { uuidOf } from './ids.ts'
@@ -180,6 +180,8 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
       // After a deadlock a transaction accepts no further query, so only its owner can start it again.
       const run = () => boss.send(topic, data, client ? { ...settings, db: { executeSql } } : settings)
       const made = await (client ? run() : unlocked(run)).catch(explain(topic))
+      // Another client may be that of a user who may only insert.
+      if (made && client && client === transactions.getStore()) await this.operations.keepOrder(executeSql, topic, made)
       // No job was created because one with this id exists.
       return made ?? id ?? rest.singletonKey ?? ''
     }

@@ -11,9 +11,8 @@ let wereSeveral = false
 let leaveRequests: (() => void) | undefined
 
 /** Does work for a server. Without a second server this costs nothing: a context for each message would take a third of its time. */
-export function inServer<Result>(server: object | undefined, work: () => Result): Result {
-  return areSeveral && server !== undefined ? running.run(server, work) : work()
-}
+export const inServer = <Result>(server: object | undefined, work: () => Result): Result =>
+  areSeveral && server !== undefined ? running.run(server, work) : work()
 
 /** Called when servers that do a kind of work have come or gone: `isOpen` if there is any, `now` if there are several of one kind. */
 export function haveSeveral(now: boolean, isOpen: boolean): void {

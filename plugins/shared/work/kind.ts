@@ -155,9 +155,7 @@ const members: readonly (keyof WorkKind)[] = [
  * })
  * const views = definePlugin({ name: 'views', work: [rendering] })
  */
-export function workKind<Event extends object>(kind: WorkKind<Event>): WorkKind {
-  return checked(kind as WorkKind, '')
-}
+export const workKind = <Event extends object>(kind: WorkKind<Event>): WorkKind => checked(kind as WorkKind, '')
 
 function checked(kind: WorkKind, of: string): WorkKind {
   const { channel, form = 'work', list, help, span, labels = {}, measures = [] } = kind ?? {}

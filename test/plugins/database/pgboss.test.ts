@@ -65,6 +65,20 @@ describe.skipIf(!hasPostgres)('a message of pg-boss in a transaction of the same
       expect(await jobs(server, name)).toEqual(before)
     })
 
+  test('comes in the order of the transaction', async () => {
+    const ordered = pgbossQueue<number>('ordered')
+    await using server = await serve({}, {})
+    await client(server).transaction(async () => {
+      for (let n = 0; n < 3; n++) await ordered.for(server).publish(n)
+      await ordered.for(server).publishMany([3, 4])
+    })
+    const text = `select data->'$payload' as n from pgboss.job where name = 'ordered' order by created_on`
+    const { rows } = await client(server).query<{ n: number }>(text)
+    expect(rows.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4])
+    const times = await client(server).query(`select distinct created_on from pgboss.job where name = 'ordered'`)
+    expect(times.rows).toHaveLength(5)
+  })
+
   test('is there although its process dies right after the commit', async () => {
     const dying = pgbossQueue<{ n: number }>('dying')
     const seen: number[] = []

@@ -21,10 +21,13 @@ test.each([
   expect(placeOf(other)).not.toBe(placeOf(at))
 })
 
-test.each([
+test.each<[address: string, options: object]>([
   ['postgres://app@db.internal:5432', {}],
   ['postgres://app@db.internal:5432/', {}],
-  ...['host', 'hostname', 'username', 'path', 'socket', 'stream', 'db'].map((name) => [at, { [name]: 'x' }] as const),
+  ...['host', 'hostname', 'username', 'path', 'socket', 'stream', 'db'].map((name): [string, object] => [
+    at,
+    { [name]: 'x' },
+  ]),
 ])('%s with %o may be any database', (address, options) => {
   expect(placeOf(address, options)).toBeUndefined()
 })
