@@ -28,7 +28,7 @@ const groups = {
     'queue remove': 'Removes messages',
     'queue empty': 'Removes all messages in some states',
     'queue pause': 'Stops the delivery of messages, in all processes',
-    'queue resume': 'Continues the delivery of messages',
+    'queue resume': 'Resumes the delivery of messages',
   },
   'Generate code': {
     'generate-controller': 'Writes routes, with their schemas and a test',
@@ -40,11 +40,11 @@ const groups = {
     'generate-command': 'Writes a command of the application',
     'generate-sdk': 'Writes a typed client for the routes',
     'key-generate': 'Generates a key pair or a secret',
-    'init-queue': 'Writes the configuration of the queues',
-    'init-mailer': 'Writes the mailer',
-    'init-database': 'Writes the database, with a first migration',
-    'init-storage': 'Writes the storage',
-    'init-auth': 'Writes accounts: sign-up, log-in, refresh, log-out, reset of a password',
+    'init-queue': 'Adds the configuration of the queues',
+    'init-mailer': 'Adds a mailer',
+    'init-database': 'Adds a database, with a first migration',
+    'init-storage': 'Adds file storage',
+    'init-auth': 'Adds accounts: sign-up, log-in, refresh, log-out, password reset',
   },
 } as const
 

@@ -1,4 +1,4 @@
-/** What must hold before a request comes in, in the words of the file; of a list, one member is enough. */
+/** What must hold before a request comes in, in the words of the file; one member of a list is enough. */
 export interface Fact {
   readonly text: string
   readonly name: string

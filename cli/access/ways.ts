@@ -72,7 +72,7 @@ export function waysOf(server: Kernel, unseen: Unseen): WayIn[] {
 }
 
 /**
- * Lists a route for every method once, with what is asked of unsafe methods as well. A method of which anything else is asked has a line
+ * Lists a route for every method once, with the conditions for unsafe methods. A method of which anything else is asked has a line
  * of its own.
  */
 function joined(ways: readonly (WayIn & { readonly any: string })[]): WayIn[] {

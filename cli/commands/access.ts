@@ -26,8 +26,8 @@ const isOld = 3
 
 export const access = ownCommand({
   details: `Imports the module that exports the server and runs only the setups of plugins that add routes: no service is opened, and nothing
-listens. With --check, the exit code is 1 if something can be reached by more people than the file says, and ${isOld} if the file is only old.
-With --data it is 1 if a member has lost its mark, or a secret is sent that the file does not name.`,
+listens. With --check, the exit code is 1 if something can be reached by more people than the file says, and ${isOld} if the file is only out of date.
+With --data it is 1 if a member has lost its mark, or if the application sends a secret that the file does not name.`,
   arguments: [
     {
       name: 'file',
@@ -39,8 +39,8 @@ With --data it is 1 if a member has lost its mark, or a secret is sent that the 
     ...applicationFlags,
     check: onOff('Compares the application with the file, and writes nothing'),
     write: onOff('Writes the file'),
-    out: text('file', 'Writes this file', { short: 'o' }),
-    data: onOff('Lists where the members flow that schemas mark as sensitive or secret, in place of the ways in'),
+    out: text('file', 'Writes to this file', { short: 'o' }),
+    data: onOff('Lists where sensitive and secret members, as marked in schemas, can flow, instead of the ways in'),
     json: onOff('As JSON, with the place where each is declared'),
   },
   async run({ arguments: given, flags, print, note, boot }) {

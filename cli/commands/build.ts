@@ -21,7 +21,7 @@ templates, SDL and JSON, except keys and files of secrets (.pem, .key, .p12, .en
     entry: startFlag,
     out: text('folder', 'The output folder (default dist)', { short: 'o' }),
     minify: onOff('Minifies the code, but keeps the names of functions and classes'),
-    sourcemap: onOff('Writes source maps, for node --enable-source-maps', { default: true }),
+    sourcemap: onOff('Writes no source maps', { default: true }),
     target: text('version', 'The oldest version of Node.js that the build must run on', { default: 'node20' }),
     force: onOff('Writes into a folder that has other files; also builds projects of Bun and Deno', { short: 'f' }),
     json: onOff('Prints the written files as JSON'),
@@ -41,7 +41,7 @@ templates, SDL and JSON, except keys and files of secrets (.pem, .key, .p12, .en
     const leftOut = secrets.map((path) => relative(root, path).replaceAll('\\', '/'))
     if (leftOut.length > 0) {
       note(
-        `warning: not copied, because they may have secrets: ${leftOut.join(', ')}. Let the application read them from a path in an environment variable`,
+        `warning: not copied, because they may contain secrets: ${leftOut.join(', ')}. Let the application read them from a path in an environment variable`,
       )
     }
     writeOut(layout.out, files)

@@ -53,7 +53,7 @@ function whyNot(
   const miss = allow.length > 0 ? `405: the path has ${allow.join(', ')}` : '404'
   const fallback = steps.find(({ slot }) => slot === 'fallback')
   if (fallback !== undefined)
-    return `${method} ${path} has no route: the plugin ${fallback.plugin} may answer it, else it is a ${miss}`
+    return `${method} ${path} has no route: the plugin ${fallback.plugin} may respond; otherwise the response is a ${miss}`
   if (allow.length > 0) return `${method} ${path} is answered with ${miss}`
   const [near] = nearestRoutes(server.listing, method, path)
   return `${method} ${path} is answered with 404: no route has this path${near === undefined ? '' : `; did you mean ${near}?`}`

@@ -62,7 +62,7 @@ their setup are known only after boot: use --boot. With --url it reads the descr
   },
 })
 
-/** The flags that decide what the client is, in the order of the typed command; `out` is only where it is. */
+/** The flags that determine the contents of the client, in the order of the typed command; `out` is only its place. */
 const flagsOfClient = ['entry', 'export', 'url', 'openapi', 'asyncapi', 'name'] as const
 
 const given = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)

@@ -57,7 +57,7 @@ export const init = ownCommand({
     ...scaffoldFlags,
   },
   details:
-    'On a terminal it asks about everything that no option sets. Otherwise, or with --yes, it asks nothing: no optional parts, no\n' +
+    'In a terminal, it asks about everything that no option sets. Otherwise, or with --yes, it asks nothing: no optional parts, no\n' +
     'repository, nothing installed. An existing package.json and .gitignore get the entries that they lack;\n' +
     'existing README.md, .env and settings files, such as tsconfig.json, stay unchanged. If src/server.ts exists, --container, --agents\n' +
     'and --editor add their files and nothing else.',

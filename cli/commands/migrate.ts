@@ -4,7 +4,7 @@ import { onOff, ownCommand } from '../run/own-command.ts'
 
 export const migrate = ownCommand({
   details: `Boots the application, without listening, and runs the migrations of its databases that have not run yet: the option migrations of
-the plugin database. All of a database run, or none; processes that migrate at the same time wait for each other.`,
+the plugin database. Either all migrations of a database run, or none; processes that migrate at the same time wait for each other.`,
   flags: {
     ...applicationFlags,
     status: onOff('Only lists what has not run yet; the exit code is then 1'),

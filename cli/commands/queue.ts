@@ -107,7 +107,7 @@ export const queueRetry = ownCommand({
     const { arguments: given, flags } = input
     const { queue, ids } = given
     const { all, match } = flags
-    if (match === '') throw wrongUsage('queue retry: --match needs a text; --all is for all failed messages')
+    if (match === '') throw wrongUsage('queue retry: --match needs a string; --all is for all failed messages')
     ensureOne('queue retry', { [someIds]: ids.length > 0, '--all': all, '--match <text>': match !== undefined })
     const operator = await openQueue(input, queue)
     const where = match === undefined ? {} : { where: matching(match) }
@@ -190,11 +190,11 @@ export const queuePause = switching(
 be published.`,
 )
 
-export const queueResume = switching(false, 'Continues the delivery of messages that "queue pause" has stopped.')
+export const queueResume = switching(false, 'Resumes the delivery of messages that "queue pause" has stopped.')
 
 const someIds = 'ids of messages'
 
-/** Ensures that exactly one way to choose messages is typed: without one, a slip would be about all of them. */
+/** Ensures that exactly one way to choose messages is typed: without one, a slip would change all of them. */
 function ensureOne(command: string, ways: Readonly<Record<string, boolean>>): void {
   const all = Object.keys(ways)
   const chosen = all.filter((way) => ways[way])
@@ -205,7 +205,7 @@ function ensureOne(command: string, ways: Readonly<Record<string, boolean>>): vo
 /** The messages with these ids; all that a change is about, if none is typed. */
 const chosenBy = (ids: readonly string[]) => (ids.length === 0 ? {} : { ids: [...new Set(ids)] })
 
-/** Prints the result of a change. The exit code is 1 if it was not about all of the typed ids. */
+/** Prints the result of a change. The exit code is 1 if it left out some of the typed ids. */
 function report(
   { flags, print, note }: Pick<CommandInput<{ readonly flags: typeof queueFlags }>, 'flags' | 'print' | 'note'>,
   result: { readonly queue: string; readonly retried?: number; readonly removed?: number },

@@ -10,7 +10,7 @@ import { chooseRuntime, runtimeOf } from '../serve/runtime.ts'
 import { productionFile } from '../start/production-file.ts'
 
 export const rehearse = ownCommand({
-  details: `Starts twice what "start" would start, with a load balancer, sends requests, replaces one instance with SIGTERM and the other
+  details: `Starts two instances, as "start" would, and a load balancer; sends requests, replaces one instance with SIGTERM and the other
 one with SIGKILL, and reports what clients and queues have lost. It fails if something was lost that a correct application keeps.
 It sends GET to the routes without parameters and opens websockets, or sends the requests of a list.
   framework rehearse
@@ -19,11 +19,11 @@ It sends GET to the routes without parameters and opens websockets, or sends the
   flags: {
     entry: text('file', 'The module that calls server.listen() (default as for start)'),
     runtime: text('name', 'node, bun or deno, instead of the detected one'),
-    requests: text('file', 'Sends the requests of a list, with a line such as GET /books for each'),
+    requests: text('file', 'Sends the requests of a list, one per line, such as GET /books'),
     duration: number('seconds', 'Traffic before, between and after the two replacements', { default: 3 }),
-    rate: number('number', 'Requests in a second', { default: 50 }),
+    rate: number('number', 'Requests per second', { default: 50 }),
     health: text('path', 'The readiness probe of the application', { default: '/health/ready' }),
-    'close-timeout': number('seconds', 'How long an instance may close, as the platform allows it', { default: 30 }),
+    'close-timeout': number('seconds', 'How long an instance may take to close, as on your platform', { default: 30 }),
     json: onOff('Prints JSON'),
   },
   async run({ flags, print, note }) {
@@ -47,7 +47,9 @@ It sends GET to the routes without parameters and opens websockets, or sends the
     else show(outcome, print)
     const lost = outcome.findings.filter(({ level }) => level === 'lost').length
     note(
-      lost === 0 ? 'nothing was lost that an application can keep' : `findings that the application can avoid: ${lost}`,
+      lost === 0
+        ? 'nothing was lost that the application could have kept'
+        : `findings that the application can avoid: ${lost}`,
     )
     return lost === 0 ? 0 : 1
   },

@@ -19,13 +19,13 @@ still answers, and replaces it after boot. If the new version fails, the last wo
 It uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, else Node.js.`,
   flags: {
     entry: startFlag,
-    port: number('number', 'The environment variable PORT of the application', { short: 'p' }),
-    host: text('address', 'Its environment variable HOST'),
+    port: number('number', 'Sets the environment variable PORT of the application', { short: 'p' }),
+    host: text('address', 'Sets its environment variable HOST'),
     runtime: text('name', 'node, bun or deno, instead of the detected one'),
     watch: text('paths', 'More files and folders to watch, separated by commas'),
     poll: onOff('Polls for changes, if the file system does not report them (containers, network drives)'),
     inspect: onOff('Opens the inspector of Node.js for a debugger'),
-    inspector: onOff('Adds a page that shows what the application does; --no-inspector turns it off', {
+    inspector: onOff('Leaves out the page that shows what the application does', {
       default: true,
     }),
     json: onOff('Keeps the log lines as JSON, for programs'),

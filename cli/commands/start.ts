@@ -12,8 +12,8 @@ import { Supervisor } from '../start/supervisor.ts'
 import { clusterBy, type Spawn, sharedPorts, spawnBy } from '../start/worker.ts'
 
 export const start = ownCommand({
-  details: `Runs the application in production: on Node.js what "build" has made, on Bun and Deno the sources. The workers share its port.
-One that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces them one by one, without losing a request.`,
+  details: `Runs the application in production: the output of "build" on Node.js, the sources on Bun and Deno. The workers share its port.
+A worker that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces them one by one, without losing a request.`,
   flags: {
     workers: text('n', 'The number of processes, or "max" for one per processor (default 1)', { short: 'w' }),
     entry: text(

@@ -78,7 +78,7 @@ export const applicationChecks: readonly ProjectCheck[] = [
     'cors',
     'hint',
     "{ origin: 'https://…' }",
-    () => 'no page of another origin can read a response, if one should',
+    () => 'pages of other origins cannot read any response, in case one should',
   ),
   expects('trustProxy', 'warning', "{ trustedProxies: ['10.0.0.0/8'] }", lostBehindProxy),
   {

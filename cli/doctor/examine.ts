@@ -111,7 +111,7 @@ async function checksOf({ server, booted }: ProjectView, found: Found[]): Promis
     const { definition, settings, scope } = plugin
     try {
       const checks = (await within(Promise.resolve(definition.doctor?.()), patience, late)) ?? []
-      if (!Array.isArray(checks)) throw new TypeError('doctor of a definition gives a list of checks')
+      if (!Array.isArray(checks)) throw new TypeError('doctor of a definition must return a list of checks')
       for (const check of checks) mustBeCheck(check)
       const input = { server, listing, plugin, settings, services: scope.services as never, booted }
       return checks.map((check) => [check, async () => check.find(input)])
@@ -180,7 +180,7 @@ function causesOf(error: unknown): object[] {
 function mustBeFinding(found: DoctorFinding | null): void {
   const { problem, remedy, level = 'error' } = found ?? ({} as DoctorFinding)
   if (typeof problem !== 'string' || typeof remedy !== 'string')
-    throw new TypeError('a finding has the texts problem and remedy')
+    throw new TypeError('a finding has the strings problem and remedy')
   if (!levels.includes(level)) throw new TypeError(`the level of a finding is one of ${levels.join(', ')}`)
 }
 

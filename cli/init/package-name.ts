@@ -10,7 +10,7 @@ export function whyNoPackageName(name: string): string | undefined {
   if (!parts.every((part) => /^[a-z0-9][a-z0-9._-]*$/.test(part))) {
     return 'it takes the letters a to z, digits, - . and _, a letter or digit first, and "@scope/" before that'
   }
-  if (reserved.has(name)) return `"${name}" is taken: npm, Node.js or the project itself has something of that name`
+  if (reserved.has(name)) return `"${name}" is taken: npm, Node.js or the project itself already uses that name`
   return undefined
 }
 

@@ -8,7 +8,7 @@ import { type KeyType, keyTypes, rsaBits } from './make.ts'
 
 export const keyFlags = {
   type: text('type', 'rsa, ed25519, or secret', { short: 't', default: 'rsa' }),
-  bits: number('number', 'Of an RSA key (default: 3072)'),
+  bits: number('number', 'The size of an RSA key (default: 3072)'),
   name: text('name', 'The prefix of the names of files and variables', { short: 'n', default: 'app' }),
   env: onOff('Writes variables into .env and declares them, instead of writing files', { short: 'e' }),
   out: text('path', 'The folder of the files (default: keys), or the file of --env (default: .env)', { short: 'o' }),

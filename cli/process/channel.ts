@@ -6,7 +6,7 @@ export interface Named {
   readonly framework: string
 }
 
-/** The order to end in the way of a signal. */
+/** The order to end as after a signal. */
 export interface Stop extends Named {
   readonly framework: 'stop'
   readonly signal: EndSignal

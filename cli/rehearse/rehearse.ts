@@ -45,7 +45,7 @@ export async function rehearse({ application, listed, rate, duration, note }: Re
     const requests = (listed ?? requestsOf(states[0]!.routes)).filter(({ path }) => path !== application.health)
     if (requests.length === 0) {
       const remedy = 'List requests in a file, such as GET /books/1: --requests <file>'
-      throw new CommandFailure(`there is no request to send: no GET route has no parameters. ${remedy}`)
+      throw new CommandFailure(`there is no request to send: every GET route has parameters. ${remedy}`)
     }
     await balancer.listen()
     traffic = new Traffic(balancer, findings, requests, rate)

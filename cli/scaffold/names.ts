@@ -55,7 +55,7 @@ export function wordsOf(name: string): string[] {
     .filter((word) => word !== '')
 }
 
-/** Names that templates import and declare themselves, and names of tests: things that the user names must not have them. */
+/** Names that templates import or declare, and names of tests: nothing that the user names may have one of them. */
 const taken = new Set(
   `add assert attempt clock constructor cron ctx definePlugin error exceed failures first handle received id item items jobs keep
   later logger mailer memory message mqtt next options order outbox process provider query queue record req res

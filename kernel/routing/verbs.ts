@@ -168,7 +168,7 @@ export type AddRoute = [
 ]
 type Register = (...route: AddRoute) => void
 
-/** Makes the verbs over one way of registering; a group is the same with a longer prefix. */
+/** Makes the verbs for one way of registering; those of a group only have a longer prefix. */
 function routesOver(register: Register, prefix = '', groups: readonly (readonly Middleware[])[] = []): Routes {
   const verb =
     (...names: Method[]): Verb =>

@@ -15,7 +15,7 @@ export const checks: readonly DoctorCheck<CacheSettings>[] = [
     }
   }),
   unused('cache', {
-    problem: 'no route has the option cache, so that no response is cached',
+    problem: 'no route has the option cache, so no response is cached',
     remedy: 'Give a route the option cache, or remove the plugin if nothing uses getOrSet',
   }),
   ...redisChecks<CacheSettings>('the cache plugin (provider "redis")', ({ settings: { provider, redis } }) =>

@@ -8,7 +8,7 @@ export const checks: readonly DoctorCheck<ChannelsSettings>[] = [
     remedy: 'Set channels.store to { redis: "redis://…" }',
   }),
   unused('channels', {
-    problem: 'no route has the option channels, so that no client can join one',
+    problem: 'no route has the option channels, so no client can join one',
     remedy: 'Give a route the option channels, or remove the plugin',
   }),
   ...redisChecks<ChannelsSettings>('the channels plugin (store redis)', ({ settings: { store } }) =>

@@ -234,7 +234,7 @@ export class Hub {
     throw ChannelRefusedError(name)
   }
 
-  /** What a function among the options says to clients; refuses the client if it fails. */
+  /** The result of a function of the options, about a client; the client is refused if it fails. */
   async #said({ joined, channel, name, params }: Member, option: 'presence' | 'state'): Promise<unknown> {
     const data: unknown = await this.#rules.call(name, option, async (call) => {
       const ask = () => channel.rules[option]!(joined.client as ChannelClient<never>, params, call)

@@ -31,7 +31,7 @@ export function responder(hub: Hub, channels: readonly DeclaredChannel[], log: L
     if (after !== undefined && (typeof after !== 'string' || after === ''))
       throw BadRequestError('"after" must be the id of a message, a string, or be left out')
     if (author !== undefined && (typeof author !== 'string' || author === '' || author.length > 100))
-      throw BadRequestError('"author" must be the one of an earlier "channel:joined", a string, or be left out')
+      throw BadRequestError('"author" must be the string from an earlier "channel:joined", or be left out')
     const channel = channelFor(channels, name)
     const ref = refOf(request)
     const joined = clientOf(socket, hub)

@@ -18,7 +18,7 @@ export const work: readonly WorkKind[] = [
       {
         name: 'cron_last_success_timestamp_seconds',
         type: 'gauge',
-        help: 'When a run of the job last ended well, since 1970',
+        help: 'Time of the last successful run of the job, since 1970',
         unit: 'seconds',
         of: ({ error }) => (error === undefined ? clock.now() / 1_000 : undefined),
       },

@@ -23,7 +23,7 @@ export interface MigrationParts<Layer = unknown> {
   readonly layer: Layer
 }
 
-/** How the tables of a database come about: by the tool of its query builder, or by `sqlMigrations`. */
+/** How the tables of a database are made: by the tool of its query builder, or by `sqlMigrations`. */
 export interface DatabaseMigrations<Layer = unknown> {
   /** Returns the names of the migrations that have not run yet. It must not change anything. */
   pending(parts: MigrationParts<Layer>): Promise<readonly string[]>
@@ -86,7 +86,7 @@ export interface DatabaseConnectionOptions<Layer = unknown> {
   inbox?: boolean | InboxOptions
   /** Returns the service: the instance of a query builder. Default: the {@link DatabaseClient}. */
   layer?(parts: LayerParts): Layer
-  /** How its tables come about: what `framework migrate` runs. */
+  /** How its tables are made: what `framework migrate` runs. */
   migrations?: DatabaseMigrations<Layer>
   /** Further options of the pool of the package, such as `ssl`. */
   options?: { readonly [name: string]: unknown }

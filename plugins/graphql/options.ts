@@ -37,7 +37,7 @@ export interface GraphqlLimits {
   aliases?: number | false
   /** Maximum number of directives; fragments count wherever they are spread. Default 50. */
   directives?: number | false
-  /** Maximum number of tokens in the document, which are words and punctuation, and likewise of lines. Default 2000. */
+  /** Maximum number of tokens (words and punctuation) in the document, and of its lines. Default 2000. */
   tokens?: number | false
 }
 

@@ -16,8 +16,8 @@ export const checks: readonly DoctorCheck<HealthSettings>[] = [
         if (outcome === 'ok') return []
         const isError = outcome === 'error'
         return {
-          problem: `the health check "${name}" ${isError ? 'fails, so that the server is not ready' : 'is degraded'}${reason === undefined ? '' : `: ${reason}`}`,
-          remedy: `${remedy ?? 'Start what it asks, or correct the options that name it'}, or run this where the application runs`,
+          problem: `the health check "${name}" ${isError ? 'fails, so the server is not ready' : 'is degraded'}${reason === undefined ? '' : `: ${reason}`}`,
+          remedy: `${remedy ?? 'Start the service that it checks, or correct the options that name it'}, or run this where the application runs`,
           about: name,
           level: isError ? 'warning' : 'hint',
         } as const

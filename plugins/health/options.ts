@@ -23,7 +23,7 @@ export type CheckFailure = 'error' | 'degraded'
 export interface HealthCheck {
   /** Asks whether the part works. */
   readonly check: Check
-  /** What a failure means; a function decides by the services. Default `'error'`: the server is not ready. */
+  /** What a failure means; a function receives the services and decides. Default `'error'`: the server is not ready. */
   readonly onFailure?: CheckFailure | ((services: CheckedServices) => CheckFailure)
   /** Milliseconds for which the result of a call is used again, for a check that costs money or quota. Default 0: every probe asks. */
   readonly cacheFor?: number

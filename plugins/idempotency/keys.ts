@@ -71,7 +71,7 @@ const hash = (...parts: readonly (string | Uint8Array)[]) => {
   return sum.digest('base64url')
 }
 
-/** Hashes what must be the same in each attempt. Of a body that no parser has read into memory, such as an upload, it knows the length. */
+/** Hashes what must be the same in each attempt. Of a body that is not in memory, such as an upload, it has only the length. */
 function fingerprintOf(req: Request): string {
   const { raw, method, url } = req
   // Without scheme and host: the instances behind a proxy may see a different one each.

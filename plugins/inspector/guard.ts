@@ -22,7 +22,7 @@ export function guardOf(token: string, path: string) {
       if (!isLoopback(req.raw.ip)) return 'the inspector responds to this machine alone'
       // Browsers never use HTTP/1.0, but nginx does towards its upstreams, without any of the headers unless they are configured.
       if (req.raw.version === '1.0' || isForwarded(req.raw)) return 'the inspector does not respond through a proxy'
-      if (!isLoopbackHost(req.raw.host)) return 'the inspector responds under localhost, 127.0.0.1 and [::1] alone'
+      if (!isLoopbackHost(req.raw.host)) return 'the inspector responds only under localhost, 127.0.0.1 and [::1]'
       return isFromHere(req) ? undefined : 'this request comes from another site'
     },
     /** Whether a request has the token in its cookie. */

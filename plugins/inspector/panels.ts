@@ -99,7 +99,7 @@ export class Panels {
     const read = async () => {
       const list = await panel.rows(services as never, maxRows + 1)
       if (typeof list !== 'object' || list === null || !(Symbol.asyncIterator in list || Symbol.iterator in list))
-        throw new TypeError('rows() does not give a list of rows')
+        throw new TypeError('rows() did not return a list of rows')
       const rows: ShownRow[] = []
       for await (const row of list) if (rows.push(this.#row(found, row)) > maxRows) break
       return rows
@@ -113,7 +113,7 @@ export class Panels {
     if (typeof id !== 'string' || !Array.isArray(cells))
       throw InspectorPanelError(
         plugin,
-        `rows of "${title}" gives a row that is neither { id, cells } nor a list of cells`,
+        `rows of "${title}" returned a row that is neither { id, cells } nor a list of cells`,
       )
     return { id, cells: cells.slice(0, columns.length).map((cell) => this.#cell(cell)) }
   }
@@ -157,7 +157,7 @@ async function gather(server: Kernel): Promise<readonly Found[]> {
     }
     try {
       const panels: unknown = (await definition.inspector?.()) ?? []
-      if (!Array.isArray(panels)) throw InspectorPanelError(name, 'inspector() gives no list of panels')
+      if (!Array.isArray(panels)) throw InspectorPanelError(name, 'inspector() did not return a list of panels')
       for (const panel of panels as readonly InspectorPanel[]) checkPanel(name, panel)
       for (const panel of panels as readonly InspectorPanel[]) add(panel)
     } catch (error) {
@@ -172,7 +172,7 @@ function checkPanel(plugin: string, panel: InspectorPanel): void {
   const { title, columns, rows, charts, actions = [] } = panel ?? {}
   if (typeof title !== 'string' || title === '') throw InspectorPanelError(plugin, 'title must be text')
   if (!Array.isArray(columns) || columns.length === 0 || columns.some((column) => typeof column !== 'string'))
-    throw InspectorPanelError(plugin, `columns of "${title}" must be a list of texts`)
+    throw InspectorPanelError(plugin, `columns of "${title}" must be a list of strings`)
   if (typeof rows !== 'function') throw InspectorPanelError(plugin, `rows of "${title}" must be a function`)
   if (typeof (charts ?? true) !== 'boolean')
     throw InspectorPanelError(plugin, `charts of "${title}" must be true or false`)

@@ -7,7 +7,7 @@ const { InspectorProductionError, InspectorScopeError } = defineErrors({
   InspectorProductionError: (env: string | undefined) =>
     `the inspector shows requests and their contents, and NODE_ENV is "${env}". Leave the plugin out there: plugins: { inspector: process.env.NODE_ENV === "development" }`,
   InspectorScopeError: (scope: string) =>
-    `the inspector is registered in the scope "${scope}", and would see and respond to no more than that. Register it on the server: plugins: { inspector: true }`,
+    `the inspector is registered in the scope "${scope}", where it would see and serve only that scope. Register it on the server: plugins: { inspector: true }`,
 })
 
 announcePluginData('inspector')

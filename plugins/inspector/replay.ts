@@ -63,7 +63,7 @@ export async function replay(
     onReply() {
       systemClock.clear(timer)
       timer = systemClock.setTimeout(
-        () => leave(`the response had no end after ${maxStreamed} seconds`),
+        () => leave(`the response did not end within ${maxStreamed} seconds`),
         maxStreamed * 1000,
       )
     },

@@ -170,5 +170,5 @@ async function bodyOf(req: Request, limit = maxBody): Promise<Record<string, unk
 function checkedEdit(given: unknown): Edit {
   const { method, target, headers, body } = (given ?? {}) as { readonly [member in keyof Edit]: unknown }
   if ([method, target, headers, body ?? ''].every((one) => typeof one === 'string')) return given as Edit
-  throw new Error('edit has method, target, headers and body, which are text')
+  throw new Error('edit takes method, target, headers and body, which are strings')
 }

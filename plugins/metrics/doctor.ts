@@ -10,7 +10,7 @@ export const checks: readonly DoctorCheck<MetricsSettings>[] = [
     find({ settings: { path, policy, addresses = [], port, openTelemetry } }) {
       if (policy !== undefined || addresses.length > 0 || port !== undefined || openTelemetry) return undefined
       return {
-        problem: `everyone could read the metrics at ${path}, so that the server does not start in production`,
+        problem: `everyone could read the metrics at ${path}, so the server does not start in production`,
         remedy: 'Set metrics.policy, metrics.addresses (["10.0.0.0/8"]), or metrics.port for a port of their own',
       }
     },

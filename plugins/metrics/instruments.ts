@@ -272,7 +272,7 @@ export function checkMetric({ name, help, unit, labels = [] }: MetricOptions<str
     throw MetricError(String(name), 'a name is made of letters, digits and "_"')
   if (/_(total|bucket|sum|count|created|info)$/.test(name))
     throw MetricError(name, 'the format adds such an ending by itself: leave it out')
-  if (typeof help !== 'string' || help === '') throw MetricError(name, 'it needs the text help')
+  if (typeof help !== 'string' || help === '') throw MetricError(name, 'it needs the string help')
   if (!Array.isArray(labels)) throw MetricError(name, 'labels is a list of names')
   if (unit !== undefined && (unit === '' || !name.endsWith(`_${unit}`)))
     throw MetricError(name, `its name must end with its unit, "_${unit}"`)
@@ -288,7 +288,7 @@ export function checkMetric({ name, help, unit, labels = [] }: MetricOptions<str
 
 /** Refuses figures of a plugin that the format cannot express. */
 export function checkFigures(figures: readonly Figure[]): void {
-  if (!Array.isArray(figures)) throw new TypeError('metrics of a definition gives a list of figures')
+  if (!Array.isArray(figures)) throw new TypeError('metrics of a definition must return a list of figures')
   for (const figure of figures as readonly (Figure | null)[]) {
     const { name, type, help, unit, samples } = figure ?? ({} as Figure)
     checkMetric({ name, help, ...(unit !== undefined && { unit }) })

@@ -58,7 +58,7 @@ export const metrics = definePlugin({
     const isNamed = policy !== undefined || (addresses !== undefined && addresses.length > 0)
     if (port !== undefined && isNamed)
       throw MetricsAccessError(
-        'metrics.port is a listener of its own, which asks no policy and no addresses: leave out one of them',
+        'metrics.port is a separate listener, which checks neither policy nor addresses: leave out one of them',
       )
     const isShown = isNamed || port !== undefined || !openTelemetry
     if (!isNamed && port === undefined && isShown && !['development', 'test'].includes(nodeEnv() ?? ''))

@@ -44,13 +44,13 @@ export function countProcess(metrics: Metrics): () => void {
     // Bun's statistics report a limit that does not exist.
     if (!('Bun' in globalThis))
       families.push(
-        own('gauge', 'process_heap_limit_bytes', 'What the heap may use', getHeapStatistics().heap_size_limit),
+        own('gauge', 'process_heap_limit_bytes', 'Maximum size of the heap', getHeapStatistics().heap_size_limit),
       )
     const { active, idle } = performance.eventLoopUtilization()
     // Bun and Deno have the function, but no figures.
     if (active + idle > 0) {
       families.push(
-        own('counter', 'process_event_loop_seconds', 'Time of the event loop, at work and waiting', [
+        own('counter', 'process_event_loop_seconds', 'Time that the event loop was active and idle', [
           { labels: { state: 'active' }, value: active / 1_000 },
           { labels: { state: 'idle' }, value: idle / 1_000 },
         ]),

@@ -124,7 +124,5 @@ export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly n
     ),
   ])
   if (ctx.scope !== '') return
-  metrics.collect(() => [
-    figure('gauge', 'http_requests_in_flight', 'Requests that are being worked on', server.requestsInFlight),
-  ])
+  metrics.collect(() => [figure('gauge', 'http_requests_in_flight', 'Requests in progress', server.requestsInFlight)])
 }

@@ -128,7 +128,7 @@ export interface OpenApiOperation extends Extensible {
   readonly deprecated?: boolean
   /** The security requirements, one of which must be met; an empty list: nothing is required. */
   readonly security?: readonly OpenApiSecurity[]
-  /** Where it is served, if not where all others are. */
+  /** Where this operation is served, if it is not where all others are. */
   readonly servers?: readonly OpenApiServer[]
 }
 

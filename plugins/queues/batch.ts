@@ -53,7 +53,7 @@ export function collecting(
   waitFor: () => number,
   concurrency: number,
 ): Collector {
-  /** By the id of the tenant: a call has messages of one. */
+  /** By the id of the tenant: a call has the messages of one tenant. */
   const open = new Map<string | undefined, Collected>()
   let calls = 0
   const ready: Collected[] = []

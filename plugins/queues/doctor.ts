@@ -29,7 +29,7 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
     find({ settings: { ui } }) {
       if (ui === false || ui.middlewares.length > 0) return undefined
       return {
-        problem: `everyone could read and change the queues at ${ui.path}, so that the server does not start in production`,
+        problem: `everyone could read and change the queues at ${ui.path}, so the server does not start in production`,
         remedy: 'Guard the page: background: { queues: { ui: { middlewares: [staffOnly] } } }',
       }
     },
@@ -42,7 +42,7 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
       queuesIn(input)
         .filter((queue) => input.booted && !enginesOf(input).isConfigured(queue))
         .map(({ name, kind }) => ({
-          problem: `the queue "${name}" is one of ${kind}, which is not configured`,
+          problem: `the queue "${name}" uses ${kind}, which is not configured`,
           remedy: `Configure it: background: { queues: { config: { ${kind}: { … } } } }`,
         })),
   },

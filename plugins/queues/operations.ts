@@ -132,7 +132,7 @@ export class QueueOperator {
     this.#log(by).warn(`the queue "${this.name}" is paused`)
   }
 
-  /** Continues the delivery of messages. */
+  /** Resumes the delivery of messages. */
   async resume(given?: QueueChange): Promise<void> {
     const { by } = byOptions.parse(given, 'resume')
     await this.#operate((engine) => engine.resume(this.name))

@@ -25,7 +25,7 @@ const work: readonly WorkKind[] = [
     channel: 'rateLimit',
     form: 'moment',
     list: { id: 'rateLimit', title: 'Rate limits' },
-    help: 'Requests that a rate limit has counted, by the limit (of the server, of the route or of the subject) and what became of them',
+    help: 'Requests that a rate limit has counted, by the limit (of the server, of the route or of the subject) and the outcome',
     span: () => 'rate limit',
     note: ({ limit }) => `refused by the limit of the ${limit}`,
     labels: {

@@ -5,7 +5,7 @@ export const missing = (key: string): Error => Object.assign(FileNotFoundError(k
 
 export const { StorageKeyError, StorageProviderError, StorageDataError, StorageUrlError } = defineErrors({
   // Status 400, because keys are often made from a client's input; the message does not show the key, but `error.key` does.
-  StorageKeyError: [400, (why: string) => `a key of the storage must ${why}`],
+  StorageKeyError: [400, (why: string) => `a storage key must ${why}`],
   // The other errors have status 500: details about an application are not for its clients.
   StorageProviderError: (name: string, names: readonly string[]) =>
     `there is no storage provider "${name}". Known providers: ${names.join(', ')}; add it to the option providers`,

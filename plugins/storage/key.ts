@@ -50,7 +50,7 @@ function whyUnusable(key: unknown): string | undefined {
   if (/[\p{Cc}\ufffe\uffff]/u.test(key)) return 'have no control characters, and neither U+FFFE nor U+FFFF'
   if (key !== Buffer.from(key, 'utf8').toString('utf8')) return 'be well-formed Unicode'
   // Two spellings of one name are two objects in a bucket and one file on many disks.
-  if (key !== key.normalize('NFC')) return 'be in the Unicode form NFC, which key.normalize("NFC") gives'
+  if (key !== key.normalize('NFC')) return 'be in the Unicode form NFC, which key.normalize("NFC") returns'
   const segments = key.split('/')
   if (segments.includes('')) return 'have no empty segment: no "//", and no "/" at its end'
   // HTTP clients resolve dot segments before they send a path, which would then be the key of another object.

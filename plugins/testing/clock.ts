@@ -138,7 +138,7 @@ interface Held {
   sleeping: number
 }
 
-/** Of all clocks: in Node.js before 24, each storage that was ever used makes every later promise of the process slower by 0.1 µs. */
+/** Shared by all clocks: in Node.js before 24, each storage that was ever used makes every later promise of the process slower by 0.1 µs. */
 const running = new AsyncLocalStorage<Held>()
 
 /** A clock that a test moves. */
@@ -270,7 +270,7 @@ export class MovedClock implements VirtualClock, TestClock {
   }
 
   async #move(how: () => Promise<void>): Promise<void> {
-    if (this.#isRestored) throw new Error('this test clock is restored, so that nothing follows it: make another one')
+    if (this.#isRestored) throw new Error('this test clock is restored, so nothing follows it: make another one')
     if (this.isMoving)
       throw new Error(
         'the test clock is already moving: await advance, advanceTo or set before the next call, and move it in no handler',

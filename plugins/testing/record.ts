@@ -37,7 +37,7 @@ export class TestRecord<Item extends object> {
     return this.#items().filter((one) => !this.#cleared.has(one))
   }
 
-  /** Leaves out those until now. */
+  /** Leaves out the items so far. */
   clear(): this {
     this.#cleared = new Set(this.#items())
     return this

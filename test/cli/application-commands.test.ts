@@ -219,7 +219,7 @@ describe('explain', () => {
     [['PUT', '/books/5'], 'PUT /books/5 is answered with 405: the path has GET'],
     [['GET', '/boks/5'], 'GET /boks/5 is answered with 404: no route has this path; did you mean GET /books/:id?'],
     [['GET', '/zzzzzzzzzzzz'], 'GET /zzzzzzzzzzzz is answered with 404: no route has this path'],
-    [['GET', '/old/page'], 'GET /old/page has no route: the plugin audit may answer it, else it is a 404'],
+    [['GET', '/old/page'], 'GET /old/page has no route: the plugin audit may respond; otherwise the response is a 404'],
     [['GET', '/books/%zz'], 'GET /books/%zz is answered with 400: the path is not valid in a URL'],
   ])('%j is exit code 1', async (argv, message) => {
     const { code, stdout, stderr } = await run('explain', ...argv)

@@ -311,7 +311,7 @@ test('keys and files of secrets are not copied, and named', async () => {
   const ended = await framework(app.folder, ['build', '--json'])
   const { files, leftOut } = JSON.parse(ended.stdout) as { files: { path: string }[]; leftOut: string[] }
   expect(leftOut).toEqual(secrets.map((name) => `src/${name}`).sort())
-  expect(ended.stderr).toContain('not copied, because they may have secrets: src/app.env.local, src/certs/TLS.KEY')
+  expect(ended.stderr).toContain('not copied, because they may contain secrets: src/app.env.local, src/certs/TLS.KEY')
   expect(files.map(({ path }) => path)).toEqual(expect.arrayContaining(['dist/certs/ca.crt', 'dist/config.env.js']))
   for (const name of secrets) expect(existsSync(join(app.folder, 'dist', name))).toBe(false)
 })

@@ -31,7 +31,7 @@ test('an invalid finding is reported with its check, and never left out', async 
     }),
     check('good', () => ({ problem: 'p', remedy: 'r' })),
   ]
-  const form = 'a finding has the texts problem and remedy. Report it to its author'
+  const form = 'a finding has the strings problem and remedy. Report it to its author'
   expect(await findingsOf(async () => checks)).toEqual([
     'error odd.good: p. r',
     `warning doctor.check-failed: odd.null failed: ${form}`,
@@ -48,7 +48,7 @@ test('checks that cannot be used leave the other plugins theirs', async () => {
   ]
   const thrown = () => Promise.reject(null)
   expect(await findingsOf(thrown)).toEqual(unusable('null'))
-  expect(await findingsOf(() => ({}))).toEqual(unusable('doctor of a definition gives a list of checks'))
+  expect(await findingsOf(() => ({}))).toEqual(unusable('doctor of a definition must return a list of checks'))
   expect(await findingsOf(async () => [null])).toEqual(
     unusable('a check has the code undefined; it takes "<plugin>.<what-is-wrong>"'),
   )

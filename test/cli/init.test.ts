@@ -305,7 +305,7 @@ describe('invalid arguments are reported in one line, and nothing is written', (
     [
       ['node_modules'],
       2,
-      '"node_modules" cannot be the name of a package: "node_modules" is taken: npm, Node.js or the project itself has something of that name; --name <name> gives another',
+      '"node_modules" cannot be the name of a package: "node_modules" is taken: npm, Node.js or the project itself already uses that name; --name <name> gives another',
     ],
     [['__proto__'], 2, /^"__proto__" cannot be the name of a package: .*; --name proto would do$/],
     [['日本'], 2, /^"日本" cannot be the name of a package: .*; --name <name> gives another$/],

@@ -220,7 +220,7 @@ describe('what it cannot do is one line with the remedy', () => {
       2,
       'queue retry: ids of messages and --all exclude each other: use one of them\n',
     ],
-    [['retry', 'orders', '--match', ''], 2, 'queue retry: --match needs a text; --all is for all failed messages\n'],
+    [['retry', 'orders', '--match', ''], 2, 'queue retry: --match needs a string; --all is for all failed messages\n'],
     [['remove', 'orders'], 2, 'queue remove: say which messages: ids of messages, or --all-failed\n'],
     [
       ['empty', 'orders'],

@@ -36,7 +36,7 @@ export function makeServer(pay: Pay) {
     plugins: {
       auth: { schemes: { token } },
       database: { migrations },
-      // The response is written in the transaction of the order: both are there, or neither.
+      // The response is written in the transaction of the order: both are stored, or neither is.
       idempotency: { store: 'database' },
     },
   })

@@ -79,7 +79,7 @@ export interface Response extends Shorthands {
   /** Answers with server-sent events from an async iterable: strings or `{ data, event?, id?, retry? }`. */
   sse(events: AsyncIterable<string | SseMessage>): Response
   /**
-   * Sends a file with the media type of its ending; if it is missing or not a regular file, the response is 404 `FileNotFoundError`. With
+   * Sends a file with the media type of its extension; if it is missing or not a regular file, the response is 404 `FileNotFoundError`. With
    * `root`, sends only files in that folder.
    */
   file(path: string, options?: FileOptions): Promise<Response>

@@ -42,7 +42,7 @@ export function awaitTick(job: Declared): void {
   look()
 }
 
-/** Called when a job was stopped. */
+/** Called when a job has been stopped. */
 export function forgetTick(job: Declared): void {
   clock.clear(waiting.get(job))
   waiting.delete(job)

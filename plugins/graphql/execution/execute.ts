@@ -53,7 +53,7 @@ export function executor(graphql: Graphql, schema: GraphQLSchema, compiler?: Com
 /** Number of fields of the largest operation that is compiled: each takes a sixth of a millisecond, during which no request is handled. */
 const largestCompiled = 300
 
-/** The result for an operation: a function, or `later` or `never` if there is none now or ever. */
+/** The result for an operation: a function, `later` if there is none yet, or `never`. */
 export type Compiled = Run | 'later' | 'never'
 
 const maxSaved = 1000

@@ -34,7 +34,7 @@ export interface SessionStore {
    * whether it had any.
    */
   update?(id: string, data: object, ttlSeconds: number): Awaitable<boolean>
-  /** Removes a session; a missing one is not an error. If there is an `update`, must return whether the session existed. */
+  /** Removes a session; a missing one is not an error. A store with an `update` must return whether the session existed. */
   destroy(id: string): Awaitable<boolean | void>
   /** Restarts the seconds and keeps the data; returns `false` for a missing session. Without this method, `rolling` reads and updates. */
   touch?(id: string, ttlSeconds: number): Awaitable<boolean | void>

@@ -81,5 +81,5 @@ function textsIn(store: ExactStore): TextStore {
 function textOf(data: unknown): string | undefined {
   if (data === undefined || data === null) return undefined
   if (isObject(data)) return JSON.stringify(data)
-  throw new TypeError(`get() gave ${Array.isArray(data) ? 'an array' : `a ${typeof data}`} and not an object`)
+  throw new TypeError(`get() returned ${Array.isArray(data) ? 'an array' : `a ${typeof data}`}, not an object`)
 }

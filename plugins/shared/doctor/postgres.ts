@@ -32,7 +32,7 @@ export function postgresClock<Settings>(
   }
 }
 
-const given = 'the Postgres of the client that it was given'
+const given = 'the Postgres of the given client'
 
 /** Asks at an address; `where` is for messages, without the password. */
 function askAt({ url, ...options }: { readonly url?: string | undefined }, usedBy: string) {

@@ -14,7 +14,7 @@ export type Backoff =
       readonly type: 'fixed' | 'exponential'
       /** Milliseconds; for `exponential`, before the second attempt. Default 0. */
       readonly delay?: number
-      /** By which part of it, 0 to 1, the time is shortened at random, so that jobs that failed together do not come back together. Default 0. */
+      /** The fraction, 0 to 1, by which the time is shortened at random, so that jobs that failed together do not come back together. Default 0. */
       readonly jitter?: number
     }
 

@@ -57,7 +57,7 @@ const formatter = option.fn<ErrorFormatter>('a function (failure, req) => body')
 const custom = option.shape({
   body: formatter.required(),
   schema: option.value<object>('a schema', (given) => given instanceof Object),
-  contentType: option.name(/^[\w.+-]+\/[\w.+-]+(?:; ?[\w=-]+)*$/, 'a media type, "application/vnd.error+json" for one'),
+  contentType: option.name(/^[\w.+-]+\/[\w.+-]+(?:; ?[\w=-]+)*$/, 'a media type such as "application/vnd.error+json"'),
 })
 
 /** The option `errorFormat` of a server. */

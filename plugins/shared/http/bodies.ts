@@ -157,7 +157,7 @@ function encode(message: string | SseMessage): string {
 
 /** Sends a sequence of events. */
 function sendEvents<Res extends KernelResponse>(res: Res, events: AsyncIterable<string | SseMessage>): Res {
-  if (!isStream(events)) throw new TypeError('res.sse takes an async iterable of events, an async generator for one')
+  if (!isStream(events)) throw new TypeError('res.sse takes an async iterable of events, such as an async generator')
   if (!res.answered) {
     res.setHeader('content-type', 'text/event-stream; charset=utf-8')
     res.setHeader('cache-control', 'no-cache')

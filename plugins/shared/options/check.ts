@@ -53,7 +53,7 @@ export type AnyCheck = Check<never, unknown, Need>
 export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   /** The parts of the check: its default, the checks of its members, whether its value is secret. */
   readonly parts: CheckParts
-  /** Exist for the type checker only. */
+  /** These members exist for the type checker only. */
   declare readonly '~input': (input: Input) => void
   declare readonly '~value': Value
   declare readonly '~given': Given

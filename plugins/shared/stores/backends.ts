@@ -1,4 +1,4 @@
-/** How a test makes the calls to what a plugin keeps elsewhere fail. */
+/** How a test makes a plugin's calls to its store or service fail. */
 export interface BackendOptions {
   /** The methods that are such calls. Default: all, except those that close it. */
   readonly methods?: readonly string[]

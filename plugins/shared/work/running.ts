@@ -33,7 +33,7 @@ export class Call {
   }
 }
 
-/** The calls of handlers that are in progress: closing waits for them, and in the end no longer. */
+/** The calls of handlers that are in progress: closing waits for them, up to its time limit. */
 export class Running {
   readonly #calls = new Set<Call>()
   readonly #waiting: (() => void)[] = []

@@ -6,7 +6,7 @@ import type { StorageDownloadHeaders } from './contract.ts'
 
 /** Options of the addresses of a disk. */
 export interface SignedUrlsOptions {
-  /** Signs the addresses, with at least 16 characters; of several secrets the first signs, and all are accepted. */
+  /** Signs the addresses; at least 16 characters. The first of several secrets signs, and all are accepted. */
   secret: string | readonly string[]
   /** The beginning of the addresses, `https://files.example.org` for example. Default: none, so they are paths. */
   origin?: string

@@ -1,6 +1,6 @@
 import type { OpenTransport, Transport, TransportEvents } from './contract.ts'
 
-/** The used part of Bun's socket, which is itself a transport: that saves an object for each. Without its second argument, `send` compresses nothing. */
+/** The part of Bun's socket that is used here, which is itself a transport: that saves an object for each. Without its second argument, `send` compresses nothing. */
 interface BunSocket extends Transport {
   readonly data: TransportEvents
 }

@@ -208,14 +208,14 @@ describe('who shows the outcomes', () => {
       [
         'warning',
         'health.check-fails',
-        'the health check "bad" fails, so that the server is not ready: away',
+        'the health check "bad" fails, so the server is not ready: away',
         'Start the stock, or run this where the application runs',
       ],
       [
         'hint',
         'health.check-fails',
         'the health check "half" is degraded',
-        'Start what it asks, or correct the options that name it, or run this where the application runs',
+        'Start the service that it checks, or correct the options that name it, or run this where the application runs',
       ],
     ])
   })

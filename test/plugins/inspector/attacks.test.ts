@@ -421,8 +421,8 @@ test('a message that is sent again by its page belongs to no request of the page
 })
 
 test.each<[why: string, rows: unknown]>([
-  ['rows() does not give a list of rows', () => undefined],
-  ['gives a row that is neither { id, cells } nor a list of cells', () => [{ id: 1 }]],
+  ['rows() did not return a list of rows', () => undefined],
+  ['returned a row that is neither { id, cells } nor a list of cells', () => [{ id: 1 }]],
   ['no redis://[redacted]@cache', () => Promise.reject(new Error('no redis://:hidden@cache'))],
 ])('a panel that is wrong says so, without secrets: %s', async (why, rows) => {
   const wrong = definePlugin({

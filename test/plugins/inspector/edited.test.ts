@@ -140,7 +140,7 @@ test.each<[change: Partial<Edit>, why: RegExp]>([
   [{ headers: 'a: b\0' }, /a header is "name: value"/],
   [{ headers: 'a: b\nA: c' }, /the header a is there twice/],
   [{ headers: 'connection: close' }, /the header connection is made anew with each request/],
-  [{ headers: 7 as never }, /edit has method, target, headers and body, which are text/],
+  [{ headers: 7 as never }, /edit takes method, target, headers and body, which are strings/],
 ])('a form that cannot be sent says why: %j', async (change, why) => {
   const { seen, send } = await recorded({})
   expect(await send(change)).toMatch(why)

@@ -287,7 +287,7 @@ describe('replay', () => {
       await vi.waitUntil(async () => (await look.list('request'))[0]?.note === '200' && sources[1]?.chunks === 1)
       await time.advance(2_000)
       const { id, cut } = await replayed
-      expect(cut).toBe('the response had no end after 2 seconds')
+      expect(cut).toBe('the response did not end within 2 seconds')
       const { note, http } = await look.details(id)
       expect([note, http.response.body!.text]).toEqual(['200, cut', '0123456789'])
       expect(sources.map(({ isOver }) => isOver)).toEqual([true, true])
@@ -400,7 +400,7 @@ test('a panel that cannot be used is an error in its place, and the others are s
   const messageOf = (title: string) =>
     look.json<{ message: string }>(`panel?key=${panels.find((one) => one.title === title)!.key}`)
   expect((await messageOf('broken')).message).toMatch(
-    /the plugin "broken".*columns of "Broken" must be a list of texts/,
+    /the plugin "broken".*columns of "Broken" must be a list of strings/,
   )
   expect((await messageOf('failing')).message).toBe('not today')
   expect((await messageOf('wrong')).message).toMatch(/charts of "Figures" must be true or false/)
