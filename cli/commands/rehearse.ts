@@ -46,11 +46,7 @@ It sends GET to the routes without parameters and opens websockets, or sends the
     if (flags.json) print(JSON.stringify(outcome, undefined, 2))
     else show(outcome, print)
     const lost = outcome.findings.filter(({ level }) => level === 'lost').length
-    note(
-      lost === 0
-        ? 'nothing was lost that the application could have kept'
-        : `findings that the application can avoid: ${lost}`,
-    )
+    note(lost === 0 ? 'nothing avoidable was lost' : `findings that the application can avoid: ${lost}`)
     return lost === 0 ? 0 : 1
   },
 })

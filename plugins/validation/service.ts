@@ -34,6 +34,8 @@ const keywords = [
 function inWordsOfSchemas(message: string): string {
   const keyword = /^strict mode: unknown keyword: "(.+)"$/.exec(message)?.[1]
   if (keyword === undefined) return message
+  if (keyword === 'errorMessage')
+    return '"errorMessage" is a keyword of ajv-errors: use setValidationErrorHandler({ message })'
   const near = nearest(keyword, keywords)
   return `"${keyword}" is not a keyword of JSON Schema${near === undefined ? '' : `; did you mean "${near}"?`}`
 }

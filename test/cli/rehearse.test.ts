@@ -109,7 +109,7 @@ await cron('* * * * * *', { name: 'tick' }).start(() => {})`
     const killed = outcome.findings.map(({ what, level }) => [level, what])
     expect(killed).toContainEqual(['killed', 'websocket GET /live: ended without a close frame'])
     expect(killed).toContainEqual(['killed', 'stream GET /events: cut off'])
-    expect(stderr).toContain('nothing was lost that the application could have kept')
+    expect(stderr).toContain('nothing avoidable was lost')
   }
 
   test('loses nothing of the demo, which closes well', async () => {

@@ -28,6 +28,13 @@ test('a rule without a message of its own has that of the validator', async () =
   ])
 })
 
+test('a member of each item of a list has its own message', async () => {
+  const guests = [{ name: 'Grace' }, {}]
+  expect(await messagesOf({ name: 'Ada', email: 'ada@example.org', seats: 2, guests }, 'en')).toEqual([
+    ['/guests/1/name', 'Name each guest.'],
+  ])
+})
+
 test('the page has a place for each message', async () => {
   const page = (await server.inject.get('/')).text()
   for (const name of ['name', 'email', 'seats']) expect(page).toContain(`id="${name}-message"`)

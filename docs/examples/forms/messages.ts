@@ -8,6 +8,7 @@ const languages: { readonly [language: string]: Messages } = {
     required: 'Please fill this in.',
     minLength: 'Please fill this in.',
     'seats minimum': 'Book at least one seat.',
+    'guests/name required': 'Name each guest.',
   },
   de: {
     required: 'Bitte ausfüllen.',
@@ -20,5 +21,7 @@ const languages: { readonly [language: string]: Messages } = {
 /** The message of one mistake; `undefined` keeps that of the validator. */
 export function wordsFor({ path, keyword }: ValidationIssue, language = 'en'): string | undefined {
   const messages = languages[language.slice(0, 2)] ?? {}
-  return messages[`${path.slice(1)} ${keyword}`] ?? messages[keyword]
+  // Without the indices: all items of a list have the same message.
+  const member = path.slice(1).replace(/\/\d+(?=\/|$)/g, '')
+  return messages[`${member} ${keyword}`] ?? messages[keyword]
 }

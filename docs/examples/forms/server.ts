@@ -8,6 +8,7 @@ const Booking = {
     name: { type: 'string', minLength: 1 },
     email: { type: 'string', format: 'email' },
     seats: { type: 'integer', minimum: 1 },
+    guests: { type: 'array', items: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } },
   },
   required: ['name', 'email', 'seats'],
 } as const

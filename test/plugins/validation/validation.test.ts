@@ -292,6 +292,7 @@ describe('failures', () => {
 test.each([
   [{ type: 'object', proprties: {} }, '"proprties" is not a keyword of JSON Schema; did you mean "properties"?'],
   [{ name: 'string' }, '"name" is not a keyword of JSON Schema. It takes a JSON Schema'],
+  [{ errorMessage: 'Please' }, '"errorMessage" is a keyword of ajv-errors: use setValidationErrorHandler({ message })'],
 ])('a keyword that JSON Schema does not have fails the boot: %j', async (body, message) => {
   await expect(echo({ body }).ready()).rejects.toThrow(message)
 })
