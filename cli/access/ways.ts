@@ -72,8 +72,8 @@ export function waysOf(server: Kernel, unseen: Unseen): WayIn[] {
 }
 
 /**
- * Lists a route for every method once, with the conditions for unsafe methods. A method of which anything else is asked has a line
- * of its own.
+ * Lists a route for every method once, with the conditions for unsafe methods. A method with other conditions has
+ * a line of its own.
  */
 function joined(ways: readonly (WayIn & { readonly any: string })[]): WayIn[] {
   const textOf = ({ facts }: WayIn) => facts.filter((fact) => !/^csrf\b/.test(fact)).join('; ')

@@ -72,14 +72,9 @@ function waitsInVain(plugin: Listed, node: PluginNode, { routes, plugins }: List
 const readers = ['urlencoded', 'upload', 'methodOverride']
 
 export const applicationChecks: readonly ProjectCheck[] = [
-  expects('helmet', 'warning', 'true', () => 'answers have none of the headers that protect pages'),
-  expects('rateLimit', 'warning', 'true', () => 'one client can ask as often as it likes'),
-  expects(
-    'cors',
-    'hint',
-    "{ origin: 'https://…' }",
-    () => 'pages of other origins cannot read any response, in case one should',
-  ),
+  expects('helmet', 'warning', 'true', () => 'responses have none of the headers that protect pages'),
+  expects('rateLimit', 'warning', 'true', () => 'one client can send any number of requests'),
+  expects('cors', 'hint', "{ origin: 'https://…' }", () => 'pages of other origins cannot read the responses'),
   expects('trustProxy', 'warning', "{ trustedProxies: ['10.0.0.0/8'] }", lostBehindProxy),
   {
     code: 'application.unused-plugin',

@@ -47,7 +47,7 @@ function questionsOver({ orders, send }: Channel): Pick<Supervisor, 'share' | 'a
   orders.each('question', ({ number, topic, question }) => {
     const answer = () => {
       const run = answers.get(topic)
-      if (run === undefined) throw new Error('nothing in it answers that')
+      if (run === undefined) throw new Error('nothing in it handles that message')
       return run(question)
     }
     void replyTo(number, answer).then((reply) => send({ framework: 'answered', ...reply }))

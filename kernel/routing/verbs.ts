@@ -76,7 +76,7 @@ type Defined = void | null | boolean | number | string | (object & { readonly th
  */
 export interface Verb<Extension = {}, Prefix extends string = '', Refused = {}> {
   <const Path extends string>(path: Path, handler: Handler<Prefixed<Prefix, Path>, Extension>): void
-  // One signature for options and the older form: of several, the compiler reports only the last one, and on the wrong line.
+  // One signature for options and the older form: the compiler reports only the last of several, and on the wrong line.
   <const Path extends string, const Options extends RouteOptionsOrMiddlewares>(
     path: Path,
     options: CheckedOptions<Options, Refused>,

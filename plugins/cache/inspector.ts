@@ -17,7 +17,7 @@ export const panels: readonly InspectorPanel[] = [
         name: 'Remove',
         async run(services, key) {
           const count = await services.get('cache').invalidatePattern(key)
-          return count === 1 ? '1 answer was removed.' : `${count} answers were removed.`
+          return count === 1 ? '1 entry was removed.' : `${count} entries were removed.`
         },
       },
     ],

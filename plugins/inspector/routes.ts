@@ -150,7 +150,7 @@ const responders: { readonly [place: string]: Respond } = {
     const activity = recorder.activities.find(Number(id))
     if (activity === undefined) return refuse(res, 404, 'this request is no longer kept')
     const made = await replay(server, recorder, activity, edit === undefined ? undefined : checkedEdit(edit))
-    if (made === undefined) throw new Error('the request was sent, and is not in the record')
+    if (made === undefined) throw new Error('the request was sent, but it is not recorded')
     return res.json({ id: made.id, cut: made.data.cut })
   },
   'POST /api/clear': ({ recorder }, _req, res) => {

@@ -20,7 +20,7 @@ export function makeServer({ drainWindow = 10_000, redis, log = true }: AppOptio
     drainWindow,
     closeTimeout: 30_000,
     errorFormat: 'problem',
-    // Longer than the proxy keeps an idle connection: otherwise it sends a request over one that is closing, and answers 502.
+    // Longer than the proxy keeps an idle connection: otherwise it sends a request over one that is closing, and returns 502.
     limits: { keepAliveTimeout: 75_000 },
     plugins: {
       trustProxy: { trustedProxies: ['loopback'] },

@@ -1,6 +1,6 @@
 import { HttpError, type RouteCollection, Server, webRequest } from 'framework'
 
-/** Makes a server that answers the routes that have moved, and passes every other request to the old application at `oldUrl`. */
+/** Makes a server that handles the routes that have moved, and passes every other request to the old application at `oldUrl`. */
 export function makeServer(moved: RouteCollection, oldUrl: string) {
   const server = new Server({ router: moved })
   // The old application reads bodies and describes its routes itself.

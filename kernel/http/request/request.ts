@@ -112,7 +112,7 @@ export class KernelRequest {
   current: object | undefined = undefined
   /** The time limit of a request that waits; the pipeline sets it. */
   timeLimit: object | undefined = undefined
-  /** Until when it may take instead of the time limit of the server. */
+  /** The time at which it must have ended, instead of the time limit of the server. */
   extendedTo = 0
   readonly miss: Miss | undefined
 

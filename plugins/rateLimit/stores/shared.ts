@@ -23,7 +23,7 @@ export function sharedCounter(
   const ask = async (key: string, windowMs: number): Promise<Hit> => {
     const hit = (await store.hit(key, windowMs)) as Partial<Hit> | undefined
     if (Number.isFinite(hit?.count) && Number.isFinite(hit?.resetMs)) return hit as Hit
-    throw new TypeError('hit() of the store of the rate limits has to give { count, resetMs }, two numbers')
+    throw new TypeError('hit() of the store of the rate limits has to return { count, resetMs }, two numbers')
   }
   const askToTake = async (key: string, cost: number, windows: readonly StoreWindow[]): Promise<Taken> => {
     const taken = (await store.take!(key, cost, windows)) as Partial<Taken> | undefined
@@ -31,7 +31,7 @@ export function sharedCounter(
       Number.isFinite(taken?.windows?.[i]?.count) && Number.isFinite(taken?.windows?.[i]?.resetMs)
     if (typeof taken?.accepted === 'boolean' && windows.every(isState)) return taken as Taken
     throw new TypeError(
-      'take() of the store of the rate limits has to give { accepted, windows }, with { count, resetMs } each',
+      'take() of the store of the rate limits has to return { accepted, windows }, with { count, resetMs } each',
     )
   }
   const probe = () => ask(probeKey, 1_000)

@@ -9,7 +9,7 @@ export interface DoctorFinding {
   readonly problem: string
   /** The remedy, as an imperative. */
   readonly remedy: string
-  /** What the finding is about: of several with the same code about the same thing, only one is shown. Default: the problem. */
+  /** What the finding is about: only one of several with the same code about the same thing is shown. Default: the problem. */
   readonly about?: string
   /** The level of this finding, if it differs from that of the check. */
   readonly level?: DoctorLevel

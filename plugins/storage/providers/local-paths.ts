@@ -36,7 +36,7 @@ export function segmentsOf(key: string): string[] {
     if (device.test(segment))
       throw keyError(key, 'have no segment that is a Windows device name, such as "con" or "nul"')
     if (windows && strangeOnWindows.test(segment))
-      throw keyError(key, 'have no segment that is not a valid file name on Windows')
+      throw keyError(key, 'have only segments that are valid file names on Windows')
   }
   // Compared without case: a disk that ignores case would expose the provider's own files.
   if (segments[0]!.toLowerCase() === ownFolder)

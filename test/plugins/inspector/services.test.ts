@@ -111,7 +111,7 @@ test('stored objects and cached responses are listed, and what is done with them
   })
   const [entry] = await panels.rows('Cache entries')
   expect(entry!.id).toBe('cache:GET:/reports/1')
-  expect(await panels.run('Cache entries', 'Remove', entry!.id)).toBe('1 answer was removed.')
+  expect(await panels.run('Cache entries', 'Remove', entry!.id)).toBe('1 entry was removed.')
   expect(await panels.rows('Cache entries')).toEqual([])
 })
 

@@ -227,6 +227,6 @@ describe('a store of the application', () => {
     const store = { hit: () => ({ count: 1, resetMs: 1 }), take: () => ({ accepted: true, windows: [] }) }
     const server = serverWith({ limit: 2, burst: 2, store, onStoreFailure: 'refuse' })
     expect((await ask(server, 1))[0]!.statusCode()).toBe(503)
-    expect(inspect(server.log)).toContain('has to give { accepted, windows }')
+    expect(inspect(server.log)).toContain('has to return { accepted, windows }')
   })
 })
