@@ -1,6 +1,8 @@
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
 import { PolicyManager, type Request, RouteCollection, Server } from 'framework'
 import { apiKey, basic, bearer, session, userOf } from 'framework/plugins/auth'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { bearing, serverWith, user } from './support.ts'
 
 const token = bearer((given) => (given === 'ada' ? user('ada', { scopes: ['orders:read'] }) : undefined))
@@ -283,6 +285,42 @@ describe('an API key', () => {
     const half = key.slice(0, -43)
     for (const one of [half + other.slice(-43), `${key}a`, key.slice(0, -1), half, '', 'constructor', `${key}, ${key}`])
       (await get({ 'x-api-key': one })).assertStatus(401)
+  })
+
+  test('is compared by one comparison of whole hashes, however much of it is right, and without a row too', async () => {
+    const { rows, add, get } = partners()
+    const { key, id } = add()
+    const { hash } = rows.get(id)!
+    const broken = [hash.slice(0, 5), hash + hash, '', undefined]
+    const keyOf = (row: string) => key.replace(id, row)
+    const at = (place: number) => key.slice(0, place) + (key[place] === 'A' ? 'B' : 'A') + key.slice(place + 1)
+    const secret = key.length - 43
+    const wrong = Array.from({ length: 43 }, (_, i) => at(secret + i))
+    const guesses = [...wrong, key.slice(0, secret) + 'A'.repeat(43), keyOf('0'.repeat(24))]
+    const compared = vi.spyOn(crypto, 'timingSafeEqual')
+    const hashed = vi.spyOn(crypto, 'createHash')
+    syncBuiltinESMExports()
+    try {
+      const workOf = async (one: string) => {
+        const status = (await get({ 'x-api-key': one })).statusCode()
+        const sizes = compared.mock.calls.splice(0).map((both) => both.map(({ byteLength }) => byteLength))
+        return { status, sizes, hashes: hashed.mock.calls.splice(0).length }
+      }
+      const right = await workOf(key)
+      // One comparison of two strings of 43 characters, and as many hashes, whatever is right.
+      expect(right).toEqual({ status: 200, sizes: [[43, 43]], hashes: 3 })
+      for (const guess of guesses) expect(await workOf(guess), guess).toEqual({ ...right, status: 401 })
+      for (const one of broken) {
+        rows.set(id, { ...rows.get(id)!, hash: one as string })
+        expect(await workOf(key), `the hash ${one}`).toEqual({ ...right, status: 401 })
+      }
+      // Its form is public: nothing is looked up or compared.
+      for (const guess of [key.slice(5), `x${key}`, keyOf('x'), `${key}a`, key.slice(0, -1), key.toUpperCase()])
+        expect(await workOf(guess), guess).toEqual({ status: 401, sizes: [], hashes: 0 })
+    } finally {
+      vi.restoreAllMocks()
+      syncBuiltinESMExports()
+    }
   })
 
   test('may share Authorization with tokens', async () => {
