@@ -122,7 +122,8 @@ export function tickets<Id extends string | number = string>(given: TicketOption
       if (typeof text !== 'string') return refused
       // It is used up now, also where the path is wrong.
       const { id, scopes, keys, path, at } = JSON.parse(text) as Row
-      if (path !== undefined && path !== req.path) return refused
+      // A row without `keys` is of a version that kept only a log-in: what it opened would not end with its session.
+      if (!Array.isArray(keys) || (path !== undefined && path !== req.path)) return refused
       const verdict = ownVerdictOf(await find(id as never, req))
       if ('wrong' in verdict) return refused
       // It must not let anyone in again who has been signed out since it was issued; times are cut to a millisecond.

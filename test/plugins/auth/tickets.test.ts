@@ -128,6 +128,16 @@ describe('a ticket', () => {
     expect(inspect(log)).toContain('a ticket is for the caller of a request')
   })
 
+  test('that was kept by a version without the keys of its log-in lets no one in', async () => {
+    const rows = memoryTickets()
+    const put: TicketStore['put'] = (id, text, end) => {
+      const { keys: _keys, ...row } = JSON.parse(text) as { keys: string[] }
+      return rows.put(id, JSON.stringify({ ...row, login: 'a log-in' }), end)
+    }
+    const { issue, statusOf } = serve({ ...rows, put })
+    expect(await statusOf('/live', await issue())).toBe(401)
+  })
+
   test('is refused with 503 while its store fails', async () => {
     const store = { ...memoryTickets(), take: () => Promise.reject(new Error('away')) }
     const { issue, statusOf } = serve(store)
