@@ -1,4 +1,4 @@
-import type { Mark } from '../shared/schema/marks.ts'
+import { type Mark, markKinds } from '../shared/schema/marks.ts'
 import type { ReadySchema } from './types.ts'
 
 /** A field, an argument or a member of an input type, as text in its source or made in code. */
@@ -9,10 +9,11 @@ interface Marked {
   readonly extensions?: { readonly directives?: object }
 }
 
-const kinds: readonly Mark[] = ['secret', 'sensitive']
-const isMarked = ({ astNode, extensions }: Marked, kind: Mark) =>
-  astNode?.directives?.some(({ name }) => name.value === kind) || Boolean(Object(extensions?.directives)[kind])
-const markOf = (one: Marked) => Object.fromEntries(kinds.flatMap((kind) => (isMarked(one, kind) ? [[kind, true]] : [])))
+// Code has directives by name, or as a list of { name, args }: the form of Pothos, which the tools read as well.
+const isMarked = ({ astNode, extensions: { directives: made } = {} }: Marked, kind: Mark) =>
+  astNode?.directives?.some(({ name }) => name.value === kind) ||
+  (Array.isArray(made) ? made.some((one) => one?.name === kind) : Boolean(Object(made)[kind]))
+const markOf = (one: Marked) => Object.fromEntries(markKinds.map((kind) => [kind, isMarked(one, kind)]))
 const schemaOf = (members: readonly Marked[]) => ({
   properties: Object.fromEntries(members.map((one) => [one.name, markOf(one)])),
 })

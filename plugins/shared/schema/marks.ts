@@ -18,7 +18,8 @@ export interface MarkedMember {
   readonly mark: Mark
 }
 
-const kinds: readonly Mark[] = ['secret', 'sensitive']
+/** The marks, the stronger one first. */
+export const markKinds: readonly Mark[] = ['secret', 'sensitive']
 
 /** The marks of one schema. */
 export interface Marks {
@@ -51,7 +52,7 @@ export const isIssued = (schema: object): boolean => issued.has(schema)
 
 function read(schema: object): Marks | undefined {
   const roots = describedBy(schema).map((one) => flattened(one).schema)
-  const marked = roots.filter((root) => [...schemasOf(root)].some((node) => kinds.some((kind) => kind in node)))
+  const marked = roots.filter((root) => [...schemasOf(root)].some((node) => markKinds.some((kind) => kind in node)))
   const members = new Map<string, Mark>()
   const names = new Set<string>()
   for (const root of marked) collect(root, members, names)
@@ -91,14 +92,14 @@ function hasMark(schema: StandardSchema): boolean {
   const all = new Set<unknown>([schema])
   for (const one of all) {
     for (const [name, member] of Object.entries(one as object)) {
-      if (kinds.some((kind) => kind === name) && typeof member !== 'object') return true
+      if (markKinds.some((kind) => kind === name) && typeof member !== 'object') return true
       if (typeof member === 'object' && member !== null && all.size < 10_000) all.add(member)
     }
   }
   return false
 }
 
-const markOf = (nodes: readonly Node[]) => kinds.find((kind) => nodes.some((node) => node[kind] === true))
+const markOf = (nodes: readonly Node[]) => markKinds.find((kind) => nodes.some((node) => node[kind] === true))
 
 const ofItems: ReadonlySet<string> = new Set([
   ...['items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains'],
@@ -202,7 +203,7 @@ function checkMarks(node: Node, path: string, root: Node): void {
     if (isObject(one) && markOf([...schemasOf(one, root)]) !== undefined)
       throw new TypeError(`"${keyword}" of ${where} has a mark, which hides nothing. Mark ${where}`)
   }
-  for (const kind of kinds) {
+  for (const kind of markKinds) {
     const value = node[kind]
     if (value === undefined || typeof value === 'boolean') continue
     throw new TypeError(`"${kind}" of ${where} is ${JSON.stringify(value)}. Set it to true, or leave it out`)

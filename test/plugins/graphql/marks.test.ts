@@ -35,12 +35,15 @@ test('what has the name of a marked field or argument is hidden from the first r
 
 test('a schema that is made in code has its marks in extensions, and directives of its own stay', async () => {
   const field = { type: GraphQLString, extensions: { directives: { secret: {} } } }
-  const query = new GraphQLObjectType({ name: 'Query', fields: { pin: field, town: { type: GraphQLString } } })
+  // As Pothos writes them.
+  const listed = { type: GraphQLString, extensions: { directives: [null, { name: 'sensitive', args: {} }] } }
+  const fields = { pin: field, town: { type: GraphQLString }, plate: listed }
+  const query = new GraphQLObjectType({ name: 'Query', fields })
   const marks = (schema: GraphQLSchema) =>
     markedTypes(schema).flatMap(({ place, schema: one }) =>
       (marksOf(one)?.members ?? []).map(({ path, mark }) => `${place} ${path} ${mark}`),
     )
-  expect(marks(new GraphQLSchema({ query }))).toEqual(['send Query pin secret'])
+  expect(marks(new GraphQLSchema({ query }))).toEqual(['send Query pin secret', 'send Query plate sensitive'])
   const own = `directive @secret(level: Int) on FIELD_DEFINITION
     type Query { a: String @secret(level: 1), more: More }
     interface More { b(c: In @sensitive): String @sensitive }
