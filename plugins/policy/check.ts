@@ -20,7 +20,14 @@ export type PolicyNames = { readonly [scope: string]: { readonly [handler: strin
 /** What inferred checks must be; by their names, so that a mistake is reported where it is. A resource may have users of its own. */
 export type ChecksOf<Policies, User> = {
   readonly [Scope in keyof Policies]: {
-    readonly [Name in keyof Policies[Scope]]: Policies[Scope][Name] extends ResourceMark ? unknown : PolicyCheck<User>
+    readonly [Name in keyof Policies[Scope]]: Policies[Scope][Name] extends ResourceMark
+      ? unknown
+      : Policies[Scope][Name] extends (user: infer Given, ...args: never[]) => unknown
+        ? // As a method it may take callers of a narrower type, but `(user: User) => !banned.has(user)` would let in whoever has no credential.
+          [unknown extends User ? Given : undefined] extends [Given]
+          ? PolicyCheck<User>
+          : (user: User) => boolean | Promise<boolean>
+        : PolicyCheck<User>
   }
 }
 

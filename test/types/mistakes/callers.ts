@@ -75,6 +75,8 @@ new PolicyManager({
     //! Type 'boolean' is not assignable to type 'Function'
   },
 })
+new PolicyManager({ site: { guest: () => true, free: (user: { id: string }) => user.id !== 'eve' } })
+//! Type '(user: { id: string; }) => boolean' is not assignable to type
 new PolicyManager({ admin: () => true })
 //! Type '() => boolean' is not assignable to type
 
