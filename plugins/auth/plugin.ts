@@ -73,7 +73,7 @@ export const auth = definePlugin({
     }
     ctx.onClose(
       addLogFields((request) => {
-        const user = request && service.nameOf(request as Request)
+        const user = request && service.grantedTo(request as Request)?.name
         return user === undefined ? undefined : { user }
       }),
     )

@@ -17,6 +17,9 @@ export interface Outcome {
   readonly refusal?: { readonly error: ReturnType<typeof AuthenticationError>; readonly challenge: string }
 }
 
+/** What a scheme may say besides the caller; only a ticket has `keys`. */
+type Found = Partial<Granted> & { readonly login?: string }
+
 /** The key of the connections of a caller. */
 const subjectKey = (identity: string) => `subject ${identity}`
 
@@ -84,11 +87,6 @@ export class Auth {
     return outcome
   }
 
-  /** The name of the caller; never the credential. @internal */
-  nameOf(req: Request): string | undefined {
-    return this.#granted.get(req)?.name
-  }
-
   /** What has let a request in; `undefined` if it was not authenticated here. @internal */
   grantedTo(req: Request): Granted | undefined {
     return this.#granted.get(req)
@@ -108,13 +106,7 @@ export class Auth {
       const verdict = 'wrong' in found ? found : verdictOf(found.subject, found.scopes)
       if ('wrong' in verdict) return this.#refused(rule, verdict.wrong, one)
       const { subject, scopes = [] } = verdict
-      const {
-        login,
-        keys = login === undefined ? [] : [loginKey(login)],
-        since = checked,
-      } = found as Granted & {
-        readonly login?: string
-      }
+      const { login, keys = login === undefined ? [] : [loginKey(login)], since = checked } = found as Found
       noteCredential(req, one.header)
       const { id, sub } = subject as { id?: unknown; sub?: unknown }
       const name = this.#settings.name === undefined ? (id ?? sub) : this.#settings.name(subject)
