@@ -23,7 +23,7 @@ export type ChecksOf<Policies, User> = {
     readonly [Name in keyof Policies[Scope]]: Policies[Scope][Name] extends ResourceMark
       ? unknown
       : Policies[Scope][Name] extends (user: infer Given, ...args: never[]) => unknown
-        ? // As a method it may take callers of a narrower type, but `(user: User) => !banned.has(user)` would let in whoever has no credential.
+        ? // As a method it may take a narrower type, but `(user: User) => !banned.has(user)` would let in a request without a caller.
           [unknown extends User ? Given : undefined] extends [Given]
           ? PolicyCheck<User>
           : (user: User) => boolean | Promise<boolean>

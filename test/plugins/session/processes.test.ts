@@ -95,7 +95,7 @@ describe.skipIf(!hasRedis)('two processes that share the sessions in Redis', () 
       const isRenewed = /^(?:regenerate|login)$/.test(way) && answer.status === 200 && answer.sid !== undefined
       const left = await client.keys('*')
       outcomes.add(`${way} ${answer.status} ${left.length}`)
-      // A renewal has its session alone: another key would be one that nobody can end.
+      // A renewal has its session alone: no log-out could end another key.
       expect(left, `${way}: ${answer.status}`).toEqual(
         isRenewed ? [`session:${/^sid=([^.]*)/.exec(answer.sid!)![1]}`] : [],
       )
