@@ -88,6 +88,7 @@ const exceptions = [
   'test/plugins/cron/clock.test.ts',
   'test/plugins/cron/loading.test.ts',
   'test/plugins/database/{messages,outbox,outbox-listen,pgboss}.test.ts',
+  'test/plugins/graphql/marks.test.ts',
   'test/plugins/health/health.test.ts',
   'test/plugins/health/postgres.test.ts',
   'test/plugins/imported-classes-legacy.test.ts',

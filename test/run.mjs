@@ -33,10 +33,13 @@ const root = join(import.meta.dirname, '..')
 const scratch = mkdtempSync(join(tmpdir(), 'framework-test-'))
 const summary = new Summary()
 
+/** Bun may still write what it has compiled when its process has nothing else to do. */
+const tidy = () => rmSync(scratch, { recursive: true, force: true, maxRetries: 10 })
+
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.once(signal, () => {
     stopAll()
-    rmSync(scratch, { recursive: true, force: true })
+    tidy()
     console.log(`\nstopped by ${signal}`)
     console.log(finalLine({ ...summary.totals(), failed: summary.totals().failed + 1 }))
     process.exit(1)
@@ -86,7 +89,7 @@ for (const turn of inTurns(selection.steps)) {
   missingRuntimes = outcomes.flatMap((outcome) => outcome.missingRuntimes ?? [])
 }
 
-rmSync(scratch, { recursive: true, force: true })
+tidy()
 summary.print(selection.steps)
 const totals = summary.totals()
 console.log(finalLine(totals))
