@@ -106,8 +106,9 @@ export class Recorder {
     return this.current.getStore() ?? this.activities.list('request')!.find(({ data }) => data.id === reqId)
   }
 
+  /** The activity of a request, unless another server of the process records it. */
   ofRequest(request: object): Activity | undefined {
-    return (request as Recorded)[recorded]
+    return (request as Recorded).server === this.#server ? (request as Recorded)[recorded] : undefined
   }
 
   /** Records a request that begins, and what is read and sent from now on. */

@@ -85,7 +85,7 @@ export class RequestSpans {
         const one = (event.request as Traced)[followed]
         if (one !== undefined) one.failure = event
       }),
-      ...(steps ? [followChannel('framework:step', (event: StepTrace) => this.#step(event))] : []),
+      ...(steps ? [followChannel('framework:step', (event: StepTrace) => this.#step(event, server))] : []),
       ...(handlers ? [this.#followHandlers(server)] : []),
     ])
   }
@@ -138,9 +138,10 @@ export class RequestSpans {
     return { span, context, isOuter: false, step: undefined, isOver: false }
   }
 
-  #step({ request, name }: StepTrace): void {
+  #step({ request, name }: StepTrace, server: Kernel): void {
     const one = (request as Traced)[followed]
-    if (one === undefined) return
+    // Another server of the process makes the spans of its own requests.
+    if (one === undefined || request.server !== server) return
     this.#spans.end(one.step)
     // The step began after the client had left.
     if (one.isOver) return

@@ -375,6 +375,22 @@ describe('replay', () => {
   })
 })
 
+test('a failure and the steps of a request belong to the inspector of its server alone', async () => {
+  const { server } = makeServer()
+  // Boots first, and so hears of everything first.
+  const others = await lookAt(makeServer().server as never)
+  server.get('/broken', () => {
+    throw new Error('broken')
+  })
+  const own = await lookAt(server as never)
+  await server.inject.get('/broken')
+  expect(await others.json('exceptions')).toEqual([])
+  expect(await own.json('exceptions')).toMatchObject([{ message: 'broken', count: 1 }])
+  const { related } = await own.newest('request')
+  const marks = related.flatMap((one) => one.marks).map(({ name }) => name)
+  expect(marks).toEqual([...new Set(marks)])
+})
+
 test('pages that are open end with the server, and are not cut off by a timeout', async () => {
   const { server } = makeServer(true, { timeout: { ms: 50 } })
   await server.listen()

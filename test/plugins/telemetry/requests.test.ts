@@ -367,6 +367,18 @@ test('steps have spans where that is asked for', async () => {
   expect(tree.slice(-2)).toEqual(['  step first', '  handler /'])
 })
 
+test('a step of one of several servers has one span, and none where steps have none', async () => {
+  const spans = sdk()
+  const named = (name: string, steps: boolean) => make((routes) => void routes.get(name, () => 'x'), { steps })
+  const [one, other, without] = [named('/one', true), named('/other', true), named('/without', false)]
+  for (const server of [one, other, without]) await server.ready()
+  await one.inject.get('/one')
+  expect(spans.all.map(({ name }) => name)).toEqual(['step json', 'handler /one', 'GET /one'])
+  spans.reset()
+  await without.inject.get('/without')
+  expect(spans.all.map(({ name }) => name)).toEqual(['handler /without', 'GET /without'])
+})
+
 test('a route with telemetry: false has no spans, nor has what it does', async () => {
   const spans = sdk()
   const server = make((routes) => {
