@@ -5,7 +5,7 @@ import { dangerous, QueueExpiredError, QueuePayloadError, QueueVersionError } fr
 import { type Meta, metaOf } from '../shared/engines/meta.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
-import { messageOf } from '../shared/values/safely.ts'
+import { messageOf, safely } from '../shared/values/safely.ts'
 import { type Attempt, type Attempts, attempt, notify, timeoutOption } from '../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import type { Outcome } from '../shared/work/local-queue.ts'
@@ -68,12 +68,12 @@ export interface SubscribedQueue extends EngineRef {
 export type UpgradePayload = (payload: unknown, from: number) => unknown
 
 const asError = (thrown: unknown) =>
-  thrown instanceof Error ? thrown : new Error(messageOf(thrown), { cause: thrown })
+  safely(() => thrown instanceof Error, false) ? (thrown as Error) : new Error(messageOf(thrown), { cause: thrown })
 const delivered: Outcome = { ok: true }
 const noMeta: Readonly<Meta> = {}
 /** Whether no further attempt can succeed. */
 const isHopeless = (error: Error) =>
-  ['QueuePayloadError', 'QueueExpiredError', 'TenantIdError'].includes(String((error as { code?: unknown }).code))
+  safely(() => /^(?:Queue(?:Payload|Expired)|TenantId)Error$/.test(String((error as { code?: unknown }).code)), false)
 
 /** One attempt in progress. The signal is a getter of the class, so that a copy of a message does not create it. */
 class Received extends Call implements QueueMessage {

@@ -154,10 +154,10 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
     topic.add(new Message(this.#freeId(topic), text, meta, usualInMemory))
   }
 
-  /** An id that no publisher has chosen; otherwise the message would not be added. */
+  /** An id that no publisher has chosen; otherwise the message would not be added. Not a number, which one may choose later. */
   #freeId(topic: Topic): string {
     let id: string
-    do id = String(++this.#lastId)
+    do id = `m${++this.#lastId}`
     while (topic.ids?.has(id))
     return id
   }

@@ -166,14 +166,22 @@ describe('in memory', () => {
   test('a message without a id never has the id that another was given', async () => {
     const probe = await memoryQueue<number>(freshName('probe')).publish(0)
     const queue = memoryQueue<string>(freshName('ids'))
-    const next = Number(probe.id) + 2
-    await queue.publish('named', { id: String(next) })
+    const next = `m${Number(probe.id.slice(1)) + 2}`
+    await queue.publish('named', { id: next })
     const ids = await queue.publishMany(['a', 'b', 'c'])
-    expect(new Set([String(next), ...ids.map(({ id }) => id)]).size).toBe(4)
+    expect(new Set([next, ...ids.map(({ id }) => id)]).size).toBe(4)
     const seen: string[] = []
     await queue.subscribe((payload) => void seen.push(payload))
     await queue.drained()
     expect(seen).toEqual(['named', 'a', 'b', 'c'])
+  })
+
+  test('a number is an id that no message has without having been given it', async () => {
+    const queue = memoryQueue<string>(freshName('numbers'))
+    const { id } = await queue.publish('unnamed')
+    // The number of an order, for example.
+    await queue.publish('named', { id: id.replace(/\D/g, '') })
+    expect(await queue.counts()).toMatchObject({ waiting: 2 })
   })
 
   test('whatever a handler throws, the attempt has failed and the next message is handled', async () => {
@@ -183,16 +191,19 @@ describe('in memory', () => {
         throw new Error('not as text')
       },
     }
-    const thrown = [Object.create(null), unreadable, undefined, Symbol('s')]
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const odd = Object.assign(new Error('odd'), { code: Object.create(null) })
+    const thrown = [Object.create(null), unreadable, undefined, Symbol('s'), proxy, odd]
     const dead: string[] = []
     const handler = (index: number) => {
       throw thrown[index]
     }
     await queue.subscribe(handler, { onDead: (_index, { message }) => void dead.push(message) })
-    await queue.publishMany([0, 1, 2, 3])
+    await queue.publishMany([0, 1, 2, 3, 4, 5])
     await queue.drained()
     const unknown = 'something that cannot be written as text'
-    expect(dead).toEqual([unknown, unknown, 'undefined', 'Symbol(s)'])
+    expect(dead).toEqual([unknown, unknown, 'undefined', 'Symbol(s)', unknown, 'odd'])
   })
 
   test('waiting for the end of a queue ends when it is cleared', async () => {
