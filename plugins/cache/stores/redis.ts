@@ -90,8 +90,8 @@ export function redisStore(
           found = await ask(createHash('sha1').update(found).digest('hex'))
         }
       } catch (error) {
-        // A frozen Redis would execute the lock command when it continues, and no process would release that lock.
-        breaker.whenUp(abandon)
+        // A frozen Redis would execute the lock command when it continues, and no process would release that lock. Without a cause, it was not sent.
+        if ((error as Error).cause !== undefined) breaker.whenUp(abandon)
         throw error
       }
       if (found === null) return undefined

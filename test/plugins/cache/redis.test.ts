@@ -253,6 +253,9 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
         await redis.restart()
         const how = async () => (await server.inject.get('/x')).headers()['x-cache']
         await expect.poll(how, { timeout: 20_000, interval: 50 }).toBe('HIT')
+        // That of the entry, its commit, and one that may have been sent before: a request that asked nothing has taken no lock.
+        const [, evals] = /cmdstat_eval:calls=(\d+)/.exec(await client.info('commandstats'))!
+        expect(Number(evals)).toBeLessThanOrEqual(3)
         expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
           'Redis does not respond: requests are served uncached',
           'Redis responds again: requests are cached',
