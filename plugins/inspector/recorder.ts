@@ -144,8 +144,6 @@ export class Recorder {
     if (long.length > 0) this.#secrets.set(activity, [...long, ...long.map(encodeURIComponent)])
     ;(request as Recorded)[recorded] = activity
     const grow = (bytes: number) => this.activities.grow(activity, bytes)
-    const received = new CapturedBody(this.#bodyLimit, grow)
-    const sent = new CapturedBody(this.#bodyLimit, grow, own?.onCut)
     const kept: CapturedRequest = {
       method,
       target,
@@ -155,13 +153,15 @@ export class Recorder {
       isSecure: native.secure,
       hasBody: raw.hasBody,
       isUpgrade: raw.upgrade !== undefined,
-      received,
-      sent,
+      received: new CapturedBody(this.#bodyLimit, grow),
+      sent: new CapturedBody(this.#bodyLimit, grow, own?.onCut),
       response: undefined,
     }
     ;(activity as Capturing)[captured] = kept
     for (const name in kept.headers) grow(name.length + kept.headers[name]!.length)
-    captureBodies(raw, received, sent, ({ status, headers }) => {
+    captureBodies(raw, kept.received, kept.sent, ({ status, headers }) => {
+      // The client has left, and receives nothing of it.
+      if (activity.ms !== undefined) return
       kept.response = { status, headers }
       for (const text of headers) grow(text.length)
       activity.note = String(status)

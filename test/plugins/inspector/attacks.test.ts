@@ -10,6 +10,7 @@ import { CapturedBody } from '../../../plugins/inspector/bodies.ts'
 import { LivePages } from '../../../plugins/inspector/live.ts'
 import { copied, Recorder } from '../../../plugins/inspector/recorder.ts'
 import { Redactor } from '../../../plugins/inspector/redact.ts'
+import { deferred } from '../../../plugins/shared/values/promises.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { eventIn, lookAt, makeServer, servers, visit } from './support.ts'
 
@@ -389,6 +390,27 @@ test('a failure and the steps of a request belong to the inspector of its server
   const { related } = await own.newest('request')
   const marks = related.flatMap((one) => one.marks).map(({ name }) => name)
   expect(marks).toEqual([...new Set(marks)])
+})
+
+test('a response that is ready when its client has left is none', async () => {
+  const { server } = makeServer()
+  const [begun, gone] = [deferred(), deferred()]
+  server.get('/slow', async () => {
+    begun.resolve()
+    await gone.promise
+    return 'late'
+  })
+  const { list, newest } = await lookAt(server as never)
+  await server.listen()
+  const socket = connect(server.port, '127.0.0.1', () => socket.write('GET /slow HTTP/1.1\r\nhost: a\r\n\r\n'))
+  await begun.promise
+  socket.destroy()
+  const shown = async () => (await list('request'))[0]!
+  await expect.poll(shown).toMatchObject({ outcome: 'failed', note: 'client gone' })
+  gone.resolve()
+  await new Promise(setImmediate)
+  expect(await shown()).toMatchObject({ outcome: 'failed', note: 'client gone' })
+  expect((await newest('request')).http.response).toBeUndefined()
 })
 
 test('pages that are open end with the server, and are not cut off by a timeout', async () => {
