@@ -392,7 +392,7 @@ test('a failure and the steps of a request belong to the inspector of its server
   expect(marks).toEqual([...new Set(marks)])
 })
 
-test('a response that is ready when its client has left is none', async () => {
+test('a client that has left before its response is ready has received none', async () => {
   const { server } = makeServer()
   const [begun, gone] = [deferred(), deferred()]
   server.get('/slow', async () => {
