@@ -245,13 +245,13 @@ describe('settled', () => {
     expect(await server.settled()).toEqual([
       {
         what: expect.stringMatching(
-          /^the message 1 of the queue "labels", published at testing\/test-server.test.ts:\d+$/,
+          /^the message m1 of the queue "labels", published at testing\/test-server.test.ts:\d+$/,
         ),
         due: new Date('2026-03-01T08:01:00Z'),
       },
       {
         what: expect.stringMatching(
-          /^the message 2 of the queue "notes", published at .*, which has no subscriber in this server$/,
+          /^the message m2 of the queue "notes", published at .*, which has no subscriber in this server$/,
         ),
         isElsewhere: true,
       },
@@ -284,7 +284,7 @@ describe('settled', () => {
     await expect(server.settled({ timeout: 50 })).rejects.toMatchObject({
       code: 'NotSettledError',
       message: expect.stringMatching(
-        /message 1 of the queue "stuck", published at testing\/test-server.test.ts:\d+\n- Jobs: stuck \(attempt 1/,
+        /message m\d+ of the queue "stuck", published at testing\/test-server.test.ts:\d+\n- Jobs: stuck \(attempt 1/,
       ),
     })
     end()
