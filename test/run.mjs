@@ -33,13 +33,10 @@ const root = join(import.meta.dirname, '..')
 const scratch = mkdtempSync(join(tmpdir(), 'framework-test-'))
 const summary = new Summary()
 
-/** Bun may still write what it has compiled when its process has nothing else to do. */
-const tidy = () => rmSync(scratch, { recursive: true, force: true, maxRetries: 10 })
-
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.once(signal, () => {
     stopAll()
-    tidy()
+    rmSync(scratch, { recursive: true, force: true })
     console.log(`\nstopped by ${signal}`)
     console.log(finalLine({ ...summary.totals(), failed: summary.totals().failed + 1 }))
     process.exit(1)
@@ -89,7 +86,7 @@ for (const turn of inTurns(selection.steps)) {
   missingRuntimes = outcomes.flatMap((outcome) => outcome.missingRuntimes ?? [])
 }
 
-tidy()
+rmSync(scratch, { recursive: true, force: true })
 summary.print(selection.steps)
 const totals = summary.totals()
 console.log(finalLine(totals))

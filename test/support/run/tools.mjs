@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { runtimeBinary } from '../../runtimes/run.mjs'
 import { run, tool } from './process.mjs'
@@ -14,7 +14,11 @@ export function biome(context) {
  * has compiled. The Node.js that has started them is the oldest one of the conformance suite and of {@link runOldest}.
  */
 const isNew = Number.parseInt(process.versions.node, 10) >= 24
-const node = (!isNew && runtimeBinary('node24')) || process.execPath
+// Read when the tests begin: an earlier step installs it.
+const nodeOfTests = () => (!isNew && runtimeBinary('node24')) || process.execPath
+
+/** Where processes keep what they have compiled. Not in the folder of a run: Bun still writes there when the run has ended. */
+const compiled = 'node_modules/.cache/compiled'
 
 /**
  * What differs between versions of Node.js: the kernel, all plugins together, and the code that only old ones run: fast-json-stringify, SQLite in
@@ -39,7 +43,9 @@ const ofOldest = [
  */
 export async function runVitest(context, { vitest, seed, long }) {
   console.log(`order of the files: --seed ${seed}`)
-  const { report, result } = await vitestOn(node, context, [`--sequence.seed=${seed}`, ...vitest], {
+  // What earlier runs have compiled would only grow.
+  rmSync(join(context.root, compiled), { recursive: true, force: true, maxRetries: 3 })
+  const { report, result } = await vitestOn(nodeOfTests(), context, [`--sequence.seed=${seed}`, ...vitest], {
     ...(long && { FRAMEWORK_TEST_LONG: '1' }),
   })
   if (report === undefined) return withoutReport(result)
@@ -57,7 +63,7 @@ export async function runVitest(context, { vitest, seed, long }) {
  */
 export async function runOldest(context, { seed, long }) {
   const name = `Node.js ${process.versions.node}`
-  if (node === process.execPath) return passed(`${name} runs the tests`)
+  if (nodeOfTests() === process.execPath) return passed(`${name} runs the tests`)
   const workers = long ? [] : ['--maxWorkers=1']
   const { report, result } = await vitestOn(
     process.execPath,
@@ -87,7 +93,7 @@ const withoutReport = ({ timedOut }) => ({
  * @param {Record<string, string>} env
  */
 async function vitestOn(binary, { root, scratch, deadline, missingRuntimes }, args, env, show = true) {
-  const file = join(scratch, `vitest-${binary === node ? 'new' : 'old'}.json`)
+  const file = join(scratch, `vitest-${binary === process.execPath ? 'own' : 'new'}.json`)
   const result = await run(
     binary,
     [
@@ -108,7 +114,7 @@ async function vitestOn(binary, { root, scratch, deadline, missingRuntimes }, ar
       env: {
         FRAMEWORK_MISSING_RUNTIMES: missingRuntimes.join(','),
         FRAMEWORK_OLDEST_NODE: process.execPath,
-        NODE_COMPILE_CACHE: join(scratch, 'compiled'),
+        NODE_COMPILE_CACHE: join(root, compiled),
         ...env,
       },
     },
