@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
@@ -121,10 +121,12 @@ function asLines(costs: Counted['costs']): string {
     .join('\n')
 }
 
-const own = process.versions.node.split('.')[0]!
+/** That which has started the tests, the oldest one here. */
+const oldest = process.env.FRAMEWORK_OLDEST_NODE ?? process.execPath
+const [own = ''] = execFileSync(oldest, ['-p', 'process.versions.node'], { encoding: 'utf8' }).split('.')
 
 describe.concurrent.each([...new Set([own, '24', '26'])])('on Node.js %s', (version) => {
-  const node = version === own ? process.execPath : runtimeBinary(`node${version}`)
+  const node = version === own ? oldest : runtimeBinary(`node${version}`)
   let counting: Promise<Counted> | undefined
   const counted = () => {
     counting ??= run<Counted>(node!, 'count', scenarios)
