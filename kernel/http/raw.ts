@@ -89,7 +89,7 @@ export interface RawRequest {
   /**
    * Calls back once when this request has ended: the response has left in full, or the client has gone. For resources
    * that a response reads while it is sent. Called immediately, or in the next turn, if the request has already ended.
-   * `always`: also for a client that leaves an unanswered request where a runtime reports that only when asked.
+   * `always`: also for a client that leaves before its response, where a runtime reports that only when asked.
    */
   onSettled(listener: () => void, always?: boolean): void
   /** Why a request that the runtime accepted must still be refused: too many headers, a target that is too long. */

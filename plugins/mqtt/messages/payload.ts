@@ -30,7 +30,7 @@ function encode(topic: string, message: unknown): Buffer {
 /** Bytes as a message: parsed if they are JSON, without keys that reach a prototype; otherwise a string. */
 export function messageOf(bytes: Uint8Array): unknown {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  // A strict decoder takes three times as long. Only what is no UTF-8 has this character and, encoded again, is something else.
+  // A strict decoder takes three times as long. Only what is not UTF-8 has this character and, encoded again, is something else.
   const text = buffer.toString('utf8')
   if (text.includes('\ufffd') && !buffer.equals(Buffer.from(text))) return text
   try {

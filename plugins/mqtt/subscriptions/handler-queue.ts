@@ -1,5 +1,5 @@
 import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
-import { attempt } from '../../shared/work/attempt.ts'
+import { type Attempt, type Attempts, attempt } from '../../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../../shared/work/carrier.ts'
 import { Call, Running } from '../../shared/work/running.ts'
 import { MqttHandlerError } from '../errors.ts'
@@ -26,6 +26,9 @@ export interface MqttMessageTrace extends TraceOutcome {
 
 const messageTrace = new Trace<MqttMessageTrace>('mqtt.message')
 
+/** A message on its way through its one attempt. */
+type Delivered = Attempt & { readonly message: Incoming }
+
 interface Job {
   readonly message: Incoming
   readonly done: () => void
@@ -48,9 +51,9 @@ export class HandlerQueue {
   readonly #waiting: Job[] = []
   /** Bytes of the waiting messages. */
   #size = 0
-  readonly #server: object | undefined
   readonly #running = new Running()
   readonly #kept = new Set<string>()
+  readonly #attempts: Attempts<Delivered, MqttMessageTrace, void>
   #isRefusing = false
   #isDropping = false
 
@@ -59,7 +62,7 @@ export class HandlerQueue {
     this.declared = declared
     this.#timeout = declared.options.timeout ?? timeout
     this.#log = log
-    this.#server = server
+    this.#attempts = this.#attemptsFor(server)
   }
 
   get isRunning(): boolean {
@@ -111,7 +114,8 @@ export class HandlerQueue {
 
   #run({ message, done }: Job): void {
     const call = new Call(this.#running)
-    void this.#handle(message, call).then(() => {
+    // Never rejects.
+    void attempt(this.#attempts, { call, timeout: this.#timeout, message }).then(() => {
       call.end()
       done()
       this.#fill()
@@ -129,29 +133,28 @@ export class HandlerQueue {
     if (this.#waiting.length === 0) this.#isDropping = false
   }
 
-  /** Handles one message; never rejects. */
-  async #handle({ payload, details }: Incoming, call: Call): Promise<void> {
+  #attemptsFor(server: object | undefined): Attempts<Delivered, MqttMessageTrace, void> {
     const { filter, options, check, handler } = this.declared
-    const { topic } = details
-    const run = async () => {
-      const given = options.raw ? payload : messageOf(payload)
-      const message = check === undefined ? given : await check(topic, given)
-      const args = filter.isPattern ? [topic, message] : [message]
-      return handler(...(options.details ? [...args, { ...details, signal: call.signal }] : args))
+    return {
+      trace: messageTrace,
+      event({ message: { payload, details } }) {
+        const carrier = carrierOf(details.userProperties) ?? {}
+        return { server, topic: details.topic, filter: filter.text, bytes: payload.byteLength, payload, carrier }
+      },
+      what: `the subscription "${filter.text}": the handler`,
+      async run({ message: { payload, details }, call }) {
+        const given = options.raw ? payload : messageOf(payload)
+        const message = check === undefined ? given : await check(details.topic, given)
+        const args = filter.isPattern ? [details.topic, message] : [message]
+        return handler(...(options.details ? [...args, { ...details, signal: call.signal }] : args))
+      },
+      passed() {},
+      failed: (error, { message: { payload, details }, timeout }) =>
+        notifyFailure(error, { subscription: filter.text, topic: details.topic, payload }, this.#log, timeout),
+      server,
+      transaction: options.transaction,
+      scope: `mqtt:${filter.text}`,
     }
-    const event = (): MqttMessageTrace => {
-      const carrier = carrierOf(details.userProperties) ?? {}
-      return { server: this.#server, topic, filter: filter.text, bytes: payload.byteLength, payload, carrier }
-    }
-    const timeout = this.#timeout
-    const all = {
-      ...{ trace: messageTrace, event, run, server: this.#server, transaction: options.transaction },
-      ...{ what: `the subscription "${filter.text}": the handler`, scope: `mqtt:${filter.text}` },
-      passed: () => {},
-      failed: (error: unknown) =>
-        notifyFailure(error, { subscription: filter.text, topic, payload }, this.#log, timeout),
-    }
-    await attempt(all, { call, timeout })
   }
 
   async idle(): Promise<void> {
