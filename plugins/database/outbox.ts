@@ -43,8 +43,7 @@ function bytesBack(_name: string, value: unknown): unknown {
 
 /** Milliseconds for which a message belongs to a process, which extends them: a dead one no longer does. */
 const lease = 10_000
-/** The beginning of the statement that claims messages; the rest depends on the system. */
-const heads = readFileSync(new URL('./outbox/claim.sql', import.meta.url), 'utf8')
+const claim = readFileSync(new URL('./outbox/claim.sql', import.meta.url), 'utf8')
 /** How many keys of one sender a process delivers at the same time: a sender that does not respond must not stop the others. */
 const concurrency = 10
 /** How many messages of one key are delivered before others have their turn. */
@@ -88,12 +87,12 @@ export class Outbox {
     const locked = client.system === 'sqlite' ? '' : 'for update of o skip locked'
     const claimed = `update ${table} set due_at = ${now} + ${lease}`
     const returned = 'returning id, key, data, attempts'
+    const parts: { readonly [name: string]: string } = { table, now, locked, claimed, returned }
     const store = `insert into ${table} (sender, key, data, created_at, due_at) values ($1, $2, $3, ${now}, ${now})`
     this.#texts = {
       // Part of the transaction: also a process that dies right after the commit has notified the others.
       store: this.#listen ? `with stored as (${store}) select pg_notify('${channel}', $1)` : store,
-      claim: `${heads.replaceAll('outbox_table', () => table)} where o.due_at <= ${now} order by o.id limit $2 ${locked})
-        ${claimed} where id in (select id from heads) ${returned}`,
+      claim: claim.replace(/{(\w+)}/g, (_, name) => parts[name]!),
       next: `${claimed} where id = (select min(id) from ${table} where sender = $1 and key = $2 and id <> $3) and due_at <= ${now} ${returned}`,
       remove: `delete from ${table} where id = $1`,
       postpone: `update ${table} set due_at = ${now} + $1, attempts = attempts + $2, error = $3 where id = $4`,
