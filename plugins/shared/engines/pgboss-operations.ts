@@ -40,12 +40,8 @@ export class PgbossOperations implements QueueOperations {
 
   /** Runs a statement in which the table `job` is that of pg-boss. */
   async #rows(text: string, ...values: unknown[]): Promise<Row[]> {
-    return (
-      await this.#sql(
-        text.replace(/\bjob\b/, () => `${this.#schema}.job`),
-        values,
-      )
-    ).rows
+    const named = text.replace(/\bjob\b/, () => `${this.#schema}.job`)
+    return (await this.#sql(named, values)).rows
   }
 
   /** The paused queues; a table, because every process has to know them, and pg-boss has no place for it. */

@@ -19,8 +19,10 @@ export function wrapWork<Event extends object>(kind: string, wrap: WrapWork<Even
   const wrappers = wrappersOf(kind)
   const one = <Result>(event: object, work: () => Result) => wrapped(wrap, event, work)
   wrappers.push(one)
-  // Nothing is removed a second time: -1 becomes a place beyond the end.
-  return () => void wrappers.splice(wrappers.indexOf(one) >>> 0, 1)
+  return () => {
+    // Not the last one in its place, if it is called a second time.
+    if (wrappers.includes(one)) wrappers.splice(wrappers.indexOf(one), 1)
+  }
 }
 
 /** Calls the work within the wrapper. A tool that fails must not make the work fail or happen twice. */
