@@ -14,7 +14,7 @@ export interface OnceKillReport {
   /** Attempts beyond the first. */
   readonly again: number
   /** Those that had no response when the rounds were over. */
-  readonly unanswered: number
+  readonly withoutResponse: number
 }
 
 const script = join(import.meta.dirname, '../plugins/fixtures/once-server.mjs')
@@ -83,7 +83,7 @@ export async function onceKillRounds(
 
   let [count, again, isOver] = [0, 0, false]
   const sent: Operation[] = []
-  const answered = new Set<string>()
+  const responded = new Set<string>()
   const open: Operation[] = []
   /** Sends it once, and keeps it for later unless it has its response. */
   const attempt = async (operation: Operation) => {
@@ -93,7 +93,7 @@ export async function onceKillRounds(
       (res) => res.arrayBuffer().then(() => res.status),
       () => 0,
     )
-    if (status >= 200 && status < 300) answered.add(operation.id)
+    if (status >= 200 && status < 300) responded.add(operation.id)
     else {
       again++
       open.push(operation)
@@ -147,13 +147,13 @@ export async function onceKillRounds(
     const wrong = sent.flatMap(({ kind, id }) => {
       const times = done.get(`${kind} ${id}`) ?? 0
       if (times > 1) return [`${kind} ${id} was done ${times} times`]
-      return times === 0 && answered.has(id) ? [`${kind} ${id} has a response and was not done`] : []
+      return times === 0 && responded.has(id) ? [`${kind} ${id} has a response and was not done`] : []
     })
-    const unanswered = sent.filter(({ id }) => !answered.has(id)).length
-    if (isPatient && unanswered > 0) wrong.push(`${unanswered} never had a response`)
+    const withoutResponse = sent.filter(({ id }) => !responded.has(id)).length
+    if (isPatient && withoutResponse > 0) wrong.push(`${withoutResponse} never had a response`)
     if (wrong.length > 0) throw new Error(`${wrong.length} mistakes: ${wrong.slice(0, 5).join('; ')}`)
     const orders = sent.filter(({ kind }) => kind === 'order').length
-    return { orders, hooks: sent.length - orders, again, unanswered }
+    return { orders, hooks: sent.length - orders, again, withoutResponse }
   } catch (error) {
     throw new Error(`seed ${seed}, ${rounds} rounds: ${(error as Error).message}`, { cause: error })
   } finally {

@@ -1,10 +1,8 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { createQueue, type DatabaseClient, Server } from 'framework'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deliverFromOutbox } from '../../../plugins/shared/work/outbox.ts'
 import { outboxFor } from '../../../plugins/shared/work/transactions.ts'
+import { writeAndDie } from '../../support/outbox-writer.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
@@ -78,14 +76,7 @@ describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of P
     })
     await server.listen()
     await expect.poll(listening).toBe(1)
-    const settings = JSON.stringify({ url: postgres.url, outbox, queue: name })
-    const writer = fork(join(import.meta.dirname, '../fixtures/outbox-writer.mjs'), [settings], {
-      cwd: join(import.meta.dirname, '../../..'),
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      execArgv: [],
-      env: { ...process.env, NODE_OPTIONS: '' },
-    })
-    expect(await once(writer, 'exit')).toEqual([null, 'SIGKILL'])
+    await writeAndDie({ url: postgres.url, outbox, queue: name })
     await expect.poll(() => seen).toEqual([{ n: 1 }])
   })
 

@@ -1,8 +1,6 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { type DatabaseClient, pgbossQueue, queue, Server } from 'framework'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { writeAndDie } from '../../support/outbox-writer.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
@@ -84,14 +82,7 @@ describe.skipIf(!hasPostgres)('a message of pg-boss in a transaction of the same
     const seen: number[] = []
     await using server = await serve({}, { pollInterval: 100 })
     await dying.for(server).subscribe(({ n }) => void seen.push(n))
-    const settings = JSON.stringify({ url: postgres.url, queue: 'dying', isPgboss: true })
-    const writer = fork(join(import.meta.dirname, '../fixtures/outbox-writer.mjs'), [settings], {
-      cwd: join(import.meta.dirname, '../../..'),
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      execArgv: [],
-      env: { ...process.env, NODE_OPTIONS: '' },
-    })
-    expect(await once(writer, 'exit')).toEqual([null, 'SIGKILL'])
+    await writeAndDie({ url: postgres.url, queue: 'dying', isPgboss: true })
     await expect.poll(() => seen).toEqual([1])
   })
 

@@ -58,9 +58,9 @@ describe.skipIf(!hasRedis)('two processes that share the sessions in Redis', () 
       }
       expect((await ask(to, '/logout', cookie)).status).toBe(200)
       from.send('go')
-      const answers = await Promise.all(slow)
-      expect(answers.map(({ status }) => status)).toEqual([200, 409, 409, 409, 200])
-      for (const { sid } of answers) expect(sid).toBeUndefined()
+      const responses = await Promise.all(slow)
+      expect(responses.map(({ status }) => status)).toEqual([200, 409, 409, 409, 200])
+      for (const { sid } of responses) expect(sid).toBeUndefined()
       expect(await client.keys('*')).toEqual([])
       expect((await ask(from, '/read', cookie)).text).toBe('{}')
     }
@@ -76,9 +76,9 @@ describe.skipIf(!hasRedis)('two processes that share the sessions in Redis', () 
     }
     const { sid } = await ask(there, '/login', planted)
     here.send('go')
-    const answers = await Promise.all(slow)
-    expect(answers.map(({ status }) => status)).toEqual([200, 409, 409, 409, 200])
-    for (const answer of answers) expect(answer.sid).toBeUndefined()
+    const responses = await Promise.all(slow)
+    expect(responses.map(({ status }) => status)).toEqual([200, 409, 409, 409, 200])
+    for (const one of responses) expect(one.sid).toBeUndefined()
     expect(sid).not.toBe(planted)
     expect(await client.dbsize()).toBe(1)
     expect((await ask(here, '/read', planted)).text).toBe('{}')
@@ -90,14 +90,14 @@ describe.skipIf(!hasRedis)('two processes that share the sessions in Redis', () 
     for (let round = 0; round < 60; round++) {
       const { cookie, key } = await logIn()
       const way = ways[round % ways.length]!
-      const [answer, end] = await Promise.all([ask(here, `/fast/${way}`, cookie), ask(there, '/logout', cookie)])
+      const [response, end] = await Promise.all([ask(here, `/fast/${way}`, cookie), ask(there, '/logout', cookie)])
       expect(end.status).toBe(200)
       expect(await client.exists(key)).toBe(0)
-      const own = answer.status === 200 && answer.sid !== undefined ? keyOf(answer.sid) : key
+      const own = response.status === 200 && response.sid !== undefined ? keyOf(response.sid) : key
       const left = await client.keys('*')
-      outcomes.add(`${way} ${answer.status} ${left.length}`)
+      outcomes.add(`${way} ${response.status} ${left.length}`)
       // No log-out could end another key than that of the response.
-      expect(left, `${way}: ${answer.status}`).toEqual(own === key ? [] : [own])
+      expect(left, `${way}: ${response.status}`).toEqual(own === key ? [] : [own])
       // What came after the log-out begins anew, without the data of the session that has ended.
       const data = left.length > 0 && way !== 'regenerate' ? await client.get(own) : ''
       expect(data, way).not.toContain('ada')

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { onceKillRounds } from '../../support/once-kills.ts'
+import { outboxKillRounds } from '../../support/outbox-kills.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
-// once-kills.long.test.ts has two hundred rounds; SEED repeats those that have failed.
+// kills.long.test.ts has two hundred rounds; SEED repeats those that have failed.
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 30))
 const rounds = Number(process.env.ROUNDS ?? 10)
@@ -15,8 +16,13 @@ describe.skipIf(!hasPostgres)('while processes and Postgres die and stop', () =>
   })
   afterAll(() => postgres?.stop())
 
+  test('what is committed is delivered in order, what is rolled back is not, and once is once', async () => {
+    const report = await outboxKillRounds(postgres, seed, rounds)
+    expect(report.handled).toBe(report.written)
+  })
+
   test('a request with a key and a webhook have one effect, however often they are sent', async () => {
     const report = await onceKillRounds(postgres, seed, rounds, false)
-    expect(report.orders + report.hooks).toBeGreaterThan(report.unanswered)
+    expect(report.orders + report.hooks).toBeGreaterThan(report.withoutResponse)
   })
 })
