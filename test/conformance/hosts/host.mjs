@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
@@ -22,6 +23,9 @@ for (const event of /** @type {const} */ (['uncaughtException', 'unhandledReject
     console.error(what)
     for (const fail of affected) fail(what)
   })
+
+// On Deno, one run began in the context of another fixture's server, which was closed by then.
+const outside = AsyncLocalStorage.snapshot()
 
 /** Fixtures that use what the process has once, such as declared queues, run one after the other. */
 let turn = Promise.resolve()
@@ -72,7 +76,7 @@ const server = createServer((connection) => {
   }
   createInterface({ input: connection }).on('line', async (line) => {
     const request = JSON.parse(line)
-    const result = await answer(request).then(
+    const result = await outside(answer, request).then(
       (value) => ({ value }),
       (error) => ({ error: String(error?.stack ?? error) }),
     )
