@@ -29,6 +29,8 @@ test('the commands of the workflow build the site in a clone, which has no test 
   expect([code, stdout + stderr]).toEqual([0, stdout + stderr])
   expect(readFileSync(join(scratch, 'site/404.html'), 'utf8')).toContain('href="/docs/index.html"')
   expect(existsSync(join(scratch, 'site/docs/api/index.html'))).toBe(true)
+  for (const page of ['first-steps/tests', 'plugins/queues', 'recipes/checkout', 'guides/database'])
+    expect(readFileSync(join(scratch, `site/docs/${page}.html`), 'utf8'), page).toContain('data-type="')
   expect(existsSync(join(clone, 'test/runtimes/node_modules'))).toBe(false)
 })
 

@@ -53,8 +53,11 @@ test('the workflow that publishes the site needs two commands', () => {
 /** What builds the site, without its types: they need what is installed for it. */
 const writing = () =>
   import(new URL('../docs/site/write.ts', import.meta.url).href) as Promise<{
-    writeSite(out: string): Promise<unknown>
+    writeSite(out: string, how?: { isTyped: (page: { file: string }) => boolean }): Promise<unknown>
   }>
+/** The pages that tests read with types; site-clone.long.test.ts reads all. */
+const isTyped = ({ file }: { file: string }) =>
+  ['README.md', 'docs/first-steps/routes.md', 'docs/plugins/cors.md'].includes(file)
 // What is not installed cannot be imported.
 if (installed) await import('./site/reference.ts')
 
@@ -65,7 +68,7 @@ describe.skipIf(!installed)('the site', () => {
 
   beforeAll(async () => {
     out = mkdtempSync(join(tmpdir(), 'framework-site-'))
-    await (await writing()).writeSite(out)
+    await (await writing()).writeSite(out, { isTyped })
     files = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((file) => statSync(join(out, file)).isFile())
     pages = files
       .filter((file) => file.endsWith('.html'))
@@ -244,6 +247,28 @@ describe.skipIf(!installed)('the site', () => {
       expect(await page.locator('.type').innerText()).toBe('const copies: number')
       await page.locator('h1').hover()
       expect(await page.locator('.type').isVisible()).toBe(false)
+    })
+
+    test.each([
+      [
+        'docs/first-steps/routes.html',
+        'lines of a file',
+        '(method) _ZodString<$ZodStringInternals<string>>.min(',
+        'min',
+      ],
+      [
+        'docs/plugins/cors.html',
+        'a block with its own code',
+        '(property) CorsOptions.maxAge?: number | undefined',
+        'maxAge',
+      ],
+    ])('a name of %s shows its type: %s', async (path, _what, type, word) => {
+      const page = await open(`/${path}`)
+      await page
+        .locator('figure.code [data-type]', { hasText: new RegExp(`^${word}$`) })
+        .first()
+        .hover()
+      expect(await page.locator('.type').innerText()).toContain(type)
     })
 
     test('commands are those of the package manager that the reader has chosen, on each page', async () => {

@@ -12,7 +12,7 @@ const { values } = parseArgs({
 })
 try {
   const out = resolve(values.out)
-  const { pages } = await writeSite(out, values.base)
+  const { pages } = await writeSite(out, { base: values.base })
   console.log(`${pages.size} pages in ${out}`)
 } catch (error) {
   if (!(error instanceof Refused)) throw error

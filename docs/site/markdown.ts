@@ -1,7 +1,7 @@
 import { Lexer, Marked, type Token, type Tokens, walkTokens } from 'marked'
 import { createCssVariablesTheme, createHighlighter } from 'shiki'
 import { commandsOf, type Manager } from './commands.ts'
-import type { Types } from './types.ts'
+import type { Code, Types } from './types.ts'
 
 /** A heading of a page, and the text below it without markup, for the search. */
 export interface Part {
@@ -27,6 +27,24 @@ const isOutside = (href: string) => /^[a-z]+:/i.test(href)
 
 /** The file that a block of code shows: ```` ```ts file=docs/examples/hello.ts ````. */
 const sourceOf = ({ lang = '' }: Tokens.Code) => /^\w+ file=(\S+)$/.exec(lang)?.[1]
+
+/** A block of TypeScript in a page, unless it shows what does not compile. */
+export function codeOf(token: Tokens.Code, page: string): Code | undefined {
+  const source = sourceOf(token)
+  return /^ts(?!\w)(?! skip:)/.test(token.lang ?? '')
+    ? { code: token.text, file: source ?? page, showsFile: source !== undefined }
+    : undefined
+}
+
+/** Returns the blocks of TypeScript in a page. */
+export function codesOf(tokens: Token[], page: string): Code[] {
+  const codes: Code[] = []
+  walkTokens(tokens, (token) => {
+    const code = token.type === 'code' ? codeOf(token as Tokens.Code, page) : undefined
+    if (code !== undefined) codes.push(code)
+  })
+  return codes
+}
 
 const theme = createCssVariablesTheme({ name: 'site', variablePrefix: '--' })
 const languages = ['ts', 'js', 'sh', 'json', 'yaml', 'html', 'css', 'graphql', 'nginx', 'ini', 'docker', 'diff', 'sql']
@@ -146,12 +164,12 @@ export function describe(tokens: readonly Token[], limit = 180): string {
     : `${text.slice(0, limit).replace(/\W+\S*$/, '')} …`
 }
 
-/** Writes the tokens of a page as HTML. `drawing` returns the HTML of an image of ours, `typesOf` the types of a whole file that is shown. */
+/** Writes the tokens of a page as HTML. `drawing` returns the HTML of an image of ours, `typesOf` the types of a block of code. */
 export function renderMarkdown(
   tokens: Token[],
   link: Link,
   drawing: (href: string, alt: string) => string,
-  typesOf?: (file: string) => Types,
+  typesOf: (token: Tokens.Code) => Types | undefined,
 ): string {
   const marked = new Marked({
     renderer: {
@@ -175,8 +193,7 @@ export function renderMarkdown(
         const caption = source === undefined ? '' : `<a href="${link(`/${source}`)}">${escapeHtml(source)}</a>`
         const commands = token.lang === 'sh' ? commandsOf(token.text) : undefined
         if (commands !== undefined) return commandBlock(commands)
-        const types = source === undefined ? undefined : typesOf?.(source)
-        return codeBlock(token.text, token.lang?.split(/\s/)[0] ?? '', caption, types)
+        return codeBlock(token.text, token.lang?.split(/\s/)[0] ?? '', caption, typesOf(token))
       },
       // A wide table scrolls on its own, so that the page does not.
       table(token) {

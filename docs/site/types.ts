@@ -1,30 +1,68 @@
 import { join } from 'node:path'
-import type { Node } from 'typescript'
+import type { LanguageService, Node, SourceFile } from 'typescript'
+import { preludeOf } from '../../test/support/docs/prelude.ts'
 import { open, ts } from './reference/program.mjs'
 import { root } from './template.ts'
 
-/** What an editor shows for the names of a file, by the offset of each name. */
+/** What an editor shows for the names of a block of code, by the offset of each name. */
 export type Types = ReadonlyMap<number, { readonly length: number; readonly type: string }>
+
+/** A block of code of a page. */
+export interface Code {
+  readonly code: string
+  /** The page, or the file whose lines the block shows. */
+  readonly file: string
+  readonly showsFile: boolean
+}
 
 /** A longer type says nothing at a glance. */
 const limit = 240
 
-/** Reads the types of a file, by its path from the project's folder, as an editor does. */
-export function typesOf(file: string): Types {
-  const path = join(root, file)
-  const service = open(path)
+/**
+ * Reads the types of blocks of code as an editor does, and returns those of one. All are read in one program: a file that comes
+ * later is checked with everything again. A block that shows lines of a file has the types of that file; another one is a module of
+ * its own beside the examples, with the names that the compiler adds to it in the tests.
+ */
+export function readTypes(blocks: readonly Code[]): (block: Pick<Code, 'code' | 'file'>) => Types | undefined {
+  const modules = new Map<string, { path: string; offset: number }>()
+  const texts = new Map<string, string>()
+  for (const { code, file, showsFile } of blocks) {
+    const shown = join(root, file)
+    if (showsFile) {
+      const offset = ts.sys.readFile(shown)!.indexOf(code)
+      if (offset >= 0) modules.set(keyOf({ file, code }), { path: shown, offset })
+      continue
+    }
+    const path = join(root, `docs/examples/block-${texts.size}.ts`)
+    const prelude = `${preludeOf({ code, file })}\n`
+    texts.set(path, `${prelude}${code}\nexport {}\n`)
+    modules.set(keyOf({ file, code }), { path, offset: prelude.length })
+  }
+  const paths = [...new Set([...modules.values()].map(({ path }) => path))]
+  const service = open(paths, texts)
+  return (block) => {
+    const { path, offset } = modules.get(keyOf(block)) ?? {}
+    return path === undefined || offset === undefined ? undefined : typesOf(service, path, offset, block.code.length)
+  }
+}
+
+const keyOf = ({ file, code }: Pick<Code, 'code' | 'file'>) => `${file}\n${code}`
+
+function typesOf(service: LanguageService, path: string, offset: number, length: number): Types {
   const found = new Map<number, { length: number; type: string }>()
   const visit = (node: Node) => {
-    if (ts.isIdentifier(node)) {
-      const start = node.getStart()
-      const { displayParts } = service.getQuickInfoAtPosition(path, start) ?? {}
+    if (node.end <= offset || node.pos >= offset + length) return
+    if (ts.isIdentifier(node) && node.getStart() >= offset) {
+      const { displayParts } = service.getQuickInfoAtPosition(path, node.getStart()) ?? {}
       const type = ts.displayPartsToString(displayParts).replaceAll(/\s+/g, ' ')
-      if (type !== '' && type.length <= limit) found.set(start, { length: node.getWidth(), type })
+      // A package that is not installed here has no types.
+      if (type !== '' && type.length <= limit && !/\bany$/.test(type))
+        found.set(node.getStart() - offset, { length: node.getWidth(), type })
     }
     ts.forEachChild(node, visit)
   }
-  const source = service.getProgram()?.getSourceFile(path)
-  if (source === undefined) throw new Error(`${file} has no types`)
-  visit(source)
+  // What is checked whole is looked up from then on, and not resolved for each name.
+  service.getSemanticDiagnostics(path)
+  visit(service.getProgram()!.getSourceFile(path) as SourceFile)
   return found
 }

@@ -2,17 +2,25 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync,
 import { dirname, extname, join, posix } from 'node:path'
 import { build } from 'esbuild'
 import { collect, type Page, relative, type Site } from './collect.ts'
-import { codeBlock, escapeHtml, renderMarkdown } from './markdown.ts'
+import { codeBlock, codeOf, codesOf, escapeHtml, renderMarkdown } from './markdown.ts'
 import { llms, searchIndex } from './readers.ts'
 import { generated, sidebar } from './sidebar.ts'
 import { inOrder, layout, name, root } from './template.ts'
-import { typesOf } from './types.ts'
+import { readTypes } from './types.ts'
 
 /** Why there is no site; the message says it all. */
 export class Refused extends Error {}
 
-/** Writes the site into a folder. `base` is the path under which it will be served, which the page for unknown paths cannot find out by itself. */
-export async function writeSite(out: string, base = '/'): Promise<Site> {
+/** How the site is written. */
+export interface Writing {
+  /** The path under which it will be served, which the page for unknown paths cannot find out by itself: `/`. */
+  readonly base?: string
+  /** Which pages show types under the pointer: all. Types of all pages take a minute, so tests read those of the pages that they look at. */
+  readonly isTyped?: (page: Page) => boolean
+}
+
+/** Writes the site into a folder. */
+export async function writeSite(out: string, { base = '/', isTyped = () => true }: Writing = {}): Promise<Site> {
   // Only a folder that the last build has written is removed.
   if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, 'llms-full.txt')))
     throw new Refused(`--out takes a folder that is empty, new or from the last build; ${out} has other files in it`)
@@ -20,6 +28,9 @@ export async function writeSite(out: string, base = '/'): Promise<Site> {
   const site = collect(root, sidebar, generated())
   if (site.problems.length > 0) throw new Refused(site.problems.join('\n'))
 
+  // The pages of the reference are signatures, which say their types themselves.
+  const texts = inOrder(site).filter((page) => !generated().has(page.file) && isTyped(page))
+  const typesOf = readTypes(texts.flatMap(({ file, reading }) => codesOf(reading!.tokens, file)))
   const written = new Set<string>()
 
   function write(path: string, text: string) {
@@ -63,11 +74,12 @@ export async function writeSite(out: string, base = '/'): Promise<Site> {
       })
       return `<h1>${escapeHtml(page.title)}</h1>\n<p>The files of <code>${page.file}</code>.</p>\n<ul>${items.join('\n')}</ul>`
     }
-    // The first page shows the whole file of its example, and the type of each name in it.
-    const isHome = page.file === 'README.md'
     const images = (href: string, alt: string) => drawing(page, href, alt)
-    const html = renderMarkdown(page.reading!.tokens, link, images, isHome ? typesOf : undefined)
-    if (!isHome) return html
+    const html = renderMarkdown(page.reading!.tokens, link, images, (token) => {
+      const code = codeOf(token, page.file)
+      return code && typesOf(code)
+    })
+    if (page.file !== 'README.md') return html
     const actions = [
       ['Get started', 'docs/getting-started.md'],
       ['Recipes', 'docs/recipes/README.md'],

@@ -25,23 +25,28 @@ function readEntryPoints() {
   return entryPoints
 }
 
-/** The files that the compiler reads: more of them are added later. */
+/** The files that the compiler reads, and the texts of those that are in no folder: more of them are added later. */
 const files = []
+const texts = new Map()
 let service
 
-/** Opens files as an editor does. What is open already is not read again, which takes seconds. */
-export function open(...more) {
+/** Opens files as an editor does, with the texts of those that no folder has. What is open already is not read again, which takes seconds. */
+export function open(more, unsaved = new Map()) {
   files.push(...more.filter((file) => !files.includes(file)))
+  for (const [file, text] of unsaved) texts.set(file, text)
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config, { ...ts.sys, readDirectory: () => [] }, root)
+  const read = (file) => texts.get(file) ?? ts.sys.readFile(file)
   service ??= ts.createLanguageService({
     ...ts.sys,
+    fileExists: (file) => texts.has(file) || ts.sys.fileExists(file),
+    readFile: read,
     useCaseSensitiveFileNames: () => ts.sys.useCaseSensitiveFileNames,
     getCompilationSettings: () => options,
     getScriptFileNames: () => files,
     getScriptVersion: () => '1',
     getScriptSnapshot(file) {
-      const text = ts.sys.readFile(file)
+      const text = read(file)
       return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text)
     },
     getCurrentDirectory: () => root,
@@ -53,8 +58,7 @@ export function open(...more) {
 /** Reads the sources and their symbols. */
 export function readSources() {
   const entryPoints = readEntryPoints()
-  // With the example of the first page, whose types are read next: a file that comes later is checked with everything again.
-  const program = open(...entryPoints.values(), join(root, 'docs/examples/first.ts')).getProgram()
+  const program = open([...entryPoints.values()]).getProgram()
   const checker = program.getTypeChecker()
   const real = (symbol) => (symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
   const exportsOf = (module) => checker.getExportsOfModule(module)

@@ -7,9 +7,9 @@ import { type InjectRequest, router } from '../../../kernel/index.ts'
 import type { CatalogKey } from '../../../plugins/catalog.ts'
 import type { Block } from './blocks.ts'
 import { claims, withClaims } from './claims.ts'
-import { preludeOf } from './compile.ts'
 import { Server } from './entry-points/framework.ts'
 import { type Observed, takeObserved, takeTests } from './entry-points/observed.ts'
+import { preludeOf } from './prelude.ts'
 import { root } from './texts.ts'
 
 /** The environment of a running block. */
