@@ -1,3 +1,4 @@
+import { commandFolders, findEntry } from '../application/load.ts'
 import { type CommandGroup, examples, printCommands } from '../help.ts'
 import { widthOf } from '../output.ts'
 import { programName } from '../package.ts'
@@ -9,8 +10,16 @@ export const list = ownCommand({
 the application is imported. A file that cannot be loaded is reported; the exit code stays 0.`,
   flags: { json: onOff('Prints JSON: the name, description and source of each') },
   async run({ flags, print, note }) {
-    const { listedCommands } = await import('../user-commands/listed.ts')
-    const { own, plugins, problems } = await listedCommands()
+    const isApplication = findEntry() !== undefined || commandFolders().length > 0
+    // Loaded here, with most of the framework: outside of an application, nothing is to be found.
+    const { found, problems } = isApplication
+      ? await (await import('../user-commands/find.ts')).applicationCommands()
+      : { found: [], problems: [] }
+    const listed = (ofPlugins: boolean) =>
+      found
+        .filter(({ isOfPlugin }) => isOfPlugin === ofPlugins)
+        .map(({ command: { name, description }, from }) => ({ name, description, from }))
+    const [own, plugins] = [listed(false), listed(true)]
     for (const { message } of problems) note(message)
     if (flags.json) {
       const builtIn = ownCommands.map(({ name, description }) => ({ name, description, from: programName }))
