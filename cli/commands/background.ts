@@ -1,5 +1,6 @@
 import type { Kernel, Services } from '../../kernel/index.ts'
 import type { CronJobInfo } from '../../plugins/cron/index.ts'
+import { isProduction } from '../../plugins/shared/environment/node-env.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { ensurePlugin } from '../application/plugin.ts'
 import { printTable } from '../columns.ts'
@@ -7,6 +8,7 @@ import { CommandFailure } from '../failure.ts'
 import { endWithScript } from '../run/orphan.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
+import { joinInspector } from '../serve/inspector-address.ts'
 
 type Note = (line: string) => void
 
@@ -29,6 +31,7 @@ const inBackground = <Plugin extends 'cron' | 'queues'>(
     async run({ flags, print, note, boot }) {
       // As in a server: people watch the logs of such a process.
       sendLogsTo('stdout')
+      const inspector = isProduction() ? undefined : joinInspector(process.cwd())
       const application = await applicationOf(flags)
       await ensurePlugin(application, plugin)
       // Before anything is started that must be stopped.
@@ -43,6 +46,7 @@ const inBackground = <Plugin extends 'cron' | 'queues'>(
       printTable(rows, print)
       note(`${rows.length} ${rows.length === 1 ? what : `${what}s`} of ${application.entry}; Ctrl+C stops`)
       started?.(service, note)
+      if (inspector !== undefined) note(`The inspector of "framework serve" shows them: ${inspector}`)
       await ended
     },
   })

@@ -8,6 +8,7 @@ import type { EndSignal } from '../process/ending.ts'
 import { isCode, isSetting } from '../project/sources.ts'
 import { type Failure, Version } from './child.ts'
 import { makeKeptStores } from './handover.ts'
+import { publishInspector, withdrawInspector } from './inspector-address.ts'
 import { type Crash, isSameCrash } from './protocol.ts'
 import type { Report } from './report.ts'
 import type { Launch } from './runtime.ts'
@@ -99,6 +100,7 @@ export class Supervisor {
       if (this.#pending !== undefined) cause = this.#next(this.#pending, cause, isSettled, settled)
     }
     stop()
+    withdrawInspector(this.#supervision.folder)
     this.#spare.drop()
     const signal = await this.#end
     await Promise.all(this.#children.running.map((child) => this.#stop(child, signal)))
@@ -204,6 +206,8 @@ export class Supervisor {
     if (result.framework !== 'listening') return this.#giveUp(child, result)
     this.#take(child)
     this.#failure = undefined
+    const inspector = result.pages.find(({ what }) => what === 'inspector')
+    if (inspector !== undefined) publishInspector(this.#supervision.folder, new URL(inspector.path, result.url))
     report.serving(result, Math.round(performance.now() - since), changed)
     if (port !== undefined && port !== 0 && result.port !== port) report.otherPort(port, result.port)
     child.give({ framework: 'shown' })

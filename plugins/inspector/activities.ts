@@ -61,10 +61,15 @@ export const traceparentOf = ({ trace, id }: Activity): string => `00-${trace}-$
 export const traceOf = (traceparent: string | undefined): string | undefined =>
   /^[\da-f]{2}-([\da-f]{32})-/.exec(traceparent ?? '')?.[1]
 
+/** Ids of this process are smaller. */
+export const firstForeignId = 2 ** 32
+
 const maxMarks = 200
 /** Bytes that are counted for one piece of work without data. */
 const base = 512
 const ofMark = 64
+
+const byTime = (one: Activity, other: Activity) => one.at - other.at || one.id - other.id
 
 /**
  * The last pieces of work of each kind. Their number and their total bytes are limited: whatever an application does, a server that is
@@ -174,11 +179,11 @@ export class Activities {
     const taken = entries.filter(({ id, kind }) => this.#lists.has(kind) && this.find(id) === undefined)
     for (const [kind, list] of this.#lists) {
       list.push(...taken.filter((one) => one.kind === kind))
-      list.sort((one, other) => one.id - other.id)
+      list.sort(byTime)
     }
     for (const one of taken) {
       // Another clock, or more than one entry in a millisecond: a new entry does not get the number of an earlier one.
-      this.#count = Math.max(this.#count, one.id)
+      if (one.id < firstForeignId) this.#count = Math.max(this.#count, one.id)
       if (one.outcome === 'running') Object.assign(one, { outcome: 'failed', note: `${one.note} not finished`.trim() })
       one[counted] = 0
       this.grow(one, JSON.stringify(one).length)
@@ -193,7 +198,7 @@ export class Activities {
     activity[counted] += bytes
     this.#bytes += bytes
     while (this.#bytes > this.#maxBytes) {
-      const [oldest] = [...this.#lists.values()].filter(({ length }) => length > 0).sort(([a], [b]) => a!.id - b!.id)
+      const [oldest] = [...this.#lists.values()].filter(({ length }) => length > 0).sort(([a], [b]) => byTime(a!, b!))
       if (oldest === undefined) return
       this.#drop(oldest)
     }
@@ -221,7 +226,7 @@ export class Activities {
   /** Returns all activities of one trace, in the order in which they began. */
   ofTrace(trace: string): Activity[] {
     const all = [...this.#lists.values()].flatMap((list) => list.filter((one) => one.trace === trace))
-    return all.sort((a, b) => a.id - b.id)
+    return all.sort(byTime)
   }
 
   counts(): Record<string, number> {

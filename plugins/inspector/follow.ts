@@ -1,5 +1,6 @@
 import type { Context, Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
 import { followChannel, heldChannel, together } from '../shared/development/held-channel.ts'
+import { inspectorRequest } from '../shared/development/inspector-request.ts'
 import { followOutgoing } from '../shared/development/outgoing.ts'
 import { LruMap } from '../shared/values/lru.ts'
 import { hideInText } from '../shared/values/marked.ts'
@@ -35,7 +36,11 @@ export function follow(
     () => recorder.current.disable(),
     () => recorder.repeating.disable(),
     followRequests(recorder, ctx.server, isOwn),
-    followCalls(recorder, ({ port, pathname: path }) => port === String(ctx.server.port) && isOwn({ path })),
+    followCalls(
+      recorder,
+      ({ port, pathname: path }) =>
+        [String(ctx.server.port), inspectorRequest()?.port].includes(port) && isOwn({ path }),
+    ),
   ]
   eachWorkOf(ctx, 'inspector', (kind, plugin) => {
     if (kind.list !== undefined) recorder.activities.addList(kind.list)

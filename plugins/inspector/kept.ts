@@ -3,7 +3,7 @@ import { handover } from '../shared/environment/handover.ts'
 import { isObject } from '../shared/values/json.ts'
 import { madeIn } from '../shared/values/memoize.ts'
 import { safely } from '../shared/values/safely.ts'
-import type { Activity } from './activities.ts'
+import { type Activity, firstForeignId } from './activities.ts'
 import type { Recorder } from './recorder.ts'
 import { httpOf } from './views.ts'
 
@@ -26,6 +26,22 @@ const isActivity = (one: unknown): one is Activity =>
   Array.isArray(one.marks) &&
   isObject(one.data)
 
+const readEntries = (texts: readonly unknown[]) =>
+  texts.flatMap((text) => safely(() => [JSON.parse(String(text)) as unknown], [])).filter(isActivity)
+
+/** Returns what another process has done. Its ids are moved out of the way of those of this process. */
+export function entryOf(pid: number, text: unknown): Activity[] {
+  const offset = (pid % 2 ** 20) * firstForeignId
+  return readEntries([text])
+    .filter(({ id, outcome }) => pid > 0 && id < firstForeignId && outcome !== 'running')
+    .map(({ parent, ...one }) => ({
+      ...one,
+      id: one.id + offset,
+      parent: parent && parent + offset,
+      data: { ...one.data, process: pid },
+    }))
+}
+
 /**
  * Keeps the last entries for the next version of the application, redacted as on the page: in the memory of the development server, which
  * has the only place for them. Nothing is written to a disk. Returns the function that passes on the rest.
@@ -33,7 +49,7 @@ const isActivity = (one: unknown): one is Activity =>
 export function keepForNext(recorder: Recorder): { changed(activity: Activity): void; end(): Promise<void> } {
   const kept = new Map<string, Set<number>>()
   const store = handover()?.open('inspector', (entries) => {
-    const restored = entries.flatMap(([, text]) => safely(() => [JSON.parse(text) as unknown], [])).filter(isActivity)
+    const restored = readEntries(entries.map(([, text]) => text))
     // They count as entries of this version, which displaces them: otherwise each restart would keep more.
     for (const one of restored) madeIn(kept, groupOf(one), () => new Set()).add(one.id)
     recorder.restore(restored)
@@ -78,6 +94,7 @@ export function keepForNext(recorder: Recorder): { changed(activity: Activity): 
     async end() {
       if (timer !== undefined) systemClock.clear(timer)
       await flush().catch(() => {})
+      await store.sent?.()
     },
   }
 }

@@ -3,6 +3,7 @@ import type { Kernel, Request, Response } from '../../kernel/index.ts'
 import { baseStyle, elementsScript, htmlPage, linkedStyle, pagePolicy, skipLink } from '../shared/pages/shell.ts'
 import type { Edit } from './edit.ts'
 import type { Guard } from './guard.ts'
+import { entryOf } from './kept.ts'
 import type { LivePages } from './live.ts'
 import type { Panels } from './panels.ts'
 import type { Recorder } from './recorder.ts'
@@ -152,6 +153,11 @@ const responders: { readonly [place: string]: Respond } = {
     const made = await replay(server, recorder, activity, edit === undefined ? undefined : checkedEdit(edit))
     if (made === undefined) throw new Error('the request was sent, but it is not recorded')
     return res.json({ id: made.id, cut: made.data.cut })
+  },
+  'POST /api/entry': async ({ recorder }, req, res) => {
+    const { process, entry } = await bodyOf(req, maxEdit)
+    recorder.restore(entryOf(Number(process), entry))
+    return res.json({})
   },
   'POST /api/clear': ({ recorder }, _req, res) => {
     recorder.activities.clear()

@@ -64,6 +64,10 @@ export async function startWorkers(project: Project, args: readonly string[] = [
   return startCommand(project, ['start', ...args], { ...around, env: { PORT: String(port), ...around.env }, port })
 }
 
+/** Runs a command that listens on no port, beside such a server. */
+export const startBeside = (project: Project, args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  startCommand(project, args, { env, port: 0 })
+
 async function startCommand(
   { folder }: Project,
   args: readonly string[],

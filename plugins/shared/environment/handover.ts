@@ -8,6 +8,8 @@ export interface HandoverWriter {
   /** Sets an entry; `until` is in milliseconds since 1970. */
   set(id: string, text: string, until: number): void
   delete(id: string): void
+  /** Resolves when all changes have been received, for a writer to which that takes time. */
+  sent?(): Promise<void> | undefined
 }
 
 /** Keeps the data of in-memory stores from one version of an application to the next, in development. */

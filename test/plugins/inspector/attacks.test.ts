@@ -12,7 +12,7 @@ import { copied, Recorder } from '../../../plugins/inspector/recorder.ts'
 import { Redactor } from '../../../plugins/inspector/redact.ts'
 import { deferred } from '../../../plugins/shared/values/promises.ts'
 import { memoryLogger } from '../../support/kernel.ts'
-import { eventIn, lookAt, makeServer, servers, visit } from './support.ts'
+import { eventIn, lookAt, makeServer, type Shown, servers, visit } from './support.ts'
 
 afterEach(async () => {
   vi.unstubAllEnvs()
@@ -106,6 +106,51 @@ describe('who may look', () => {
       const headers = { ...request.headers, cookie: look.cookie }
       expect((await server.inject({ ...request, headers, body })).status).toBe(400)
     }
+  })
+})
+
+describe('what another process has done', () => {
+  const entry = {
+    ...{ id: 7, kind: 'cron', title: 'nightly', trace: 'a'.repeat(32), parent: 6, at: 1_000, ms: 5, outcome: 'ok' },
+    ...{ note: '', marks: [], marksLeftOut: 0, data: {} },
+  }
+
+  test('is listed beside the work of this process, each under an id of its own', async () => {
+    const { server } = makeServer(true, { cron: { crons: [] } })
+    const look = await lookAt(server)
+    const sent = { 41: entry, 42: { ...entry, outcome: 'failed', error: { type: 'Error', message: 'no', stack: '' } } }
+    for (const [process, one] of Object.entries(sent))
+      expect(await look.json('entry', { process: Number(process), entry: JSON.stringify(one) })).toEqual({})
+    const listed = await look.json<Shown[]>('list?kind=cron')
+    expect(listed.map(({ id, parent, outcome }) => [id % 2 ** 32, parent! % 2 ** 32, outcome])).toEqual([
+      [7, 6, 'failed'],
+      [7, 6, 'ok'],
+    ])
+    expect((await look.json<Shown>(`activity?id=${listed[1]!.id}`)).data).toEqual({ process: 41 })
+    expect(await look.json('exceptions')).toMatchObject([{ message: 'no', count: 1 }])
+    server.get('/', () => 'later')
+    await server.inject({ url: '/' })
+    expect((await look.json<Shown[]>('list?kind=request'))[0]!.id).toBeLessThan(2 ** 32)
+  })
+
+  test('counts only with the token, whole, and as it was written', async () => {
+    const { server } = makeServer(true, { cron: { crons: [] } })
+    const look = await lookAt(server)
+    const url = '/_inspector/api/entry'
+    const body = JSON.stringify({ process: 41, entry: JSON.stringify(entry) })
+    expect((await server.inject({ method: 'POST', url, body, headers: { origin: 'http://localhost' } })).status).toBe(
+      401,
+    )
+    for (const one of [
+      { process: 41, entry: '{' },
+      { process: 41, entry: JSON.stringify({ ...entry, id: 2 ** 40 }) },
+      { process: 41, entry: JSON.stringify({ ...entry, kind: 'none' }) },
+      { process: 41, entry: JSON.stringify({ ...entry, outcome: 'running' }) },
+      { process: 41, entry },
+      ...[undefined, -1, 0, 'x'].map((process) => ({ process, entry: JSON.stringify(entry) })),
+    ])
+      await look.json('entry', one)
+    expect(await look.json('list?kind=cron')).toEqual([])
   })
 })
 
