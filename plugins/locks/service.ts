@@ -78,6 +78,15 @@ const reserve = 1_000
  */
 const reserveAfter = 300
 
+/** A time at which one of several processes does something. */
+interface RepeatedTick {
+  readonly key: string
+  readonly time: number
+  /** The time of the next one. */
+  readonly next: number | undefined
+  readonly signal: AbortSignal
+}
+
 interface Acquired {
   readonly claim: LockClaim & { readonly fence: number }
   /** When it was asked for. */
@@ -239,6 +248,23 @@ export class LockService {
       throw LocksClosedError()
     }
     return { claim: { ...wish, fence }, since }
+  }
+
+  /**
+   * Claims a tick of what several processes do: of those that share the store, one receives `true`. A store that does not respond is asked again until
+   * the next tick, for up to a minute. @internal
+   */
+  async claimTick({ key, time, next = Number.POSITIVE_INFINITY, signal }: RepeatedTick): Promise<boolean> {
+    const wish = { key, tick: time, owner: randomUUID(), ttl: this.#ttl, exclusive: false as const }
+    for (const end = Math.min(clock.now() + 60_000, next); ; await clock.sleep(1_000, signal)) {
+      const [store, keeper] = [this.#store, this.#keeper]
+      if (store === undefined || keeper === undefined) throw LocksClosedError()
+      const claimed = await keeper.ask(() => store.claim(wish))
+      if (claimed === 'early')
+        throw new Error('the clock of this machine is more than a minute ahead of the store of the locks')
+      if (claimed !== undefined) return claimed === 'claimed'
+      if (clock.now() + 1_000 >= end) throw LockStoreError(key)
+    }
   }
 
   /** @internal */

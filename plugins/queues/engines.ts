@@ -1,4 +1,5 @@
 import { isFrameworkError, type Logger, systemClock, type Timer, within } from '../../kernel/index.ts'
+import type { LockService } from '../locks/index.ts'
 import { redisAddress } from '../shared/engines/bullmq-connection.ts'
 import type { DriverHost, QueueDriver } from '../shared/engines/contract.ts'
 import { customDriver, type EngineRef, type GenericPubSub, type Unresolved } from '../shared/engines/custom.ts'
@@ -63,6 +64,8 @@ export class Engines {
   server: object | undefined
   /** Whether all queues are in memory, whatever their engine: in a test. */
   isInMemory = false
+  /** The locks of the server, if it has any. */
+  locks: () => LockService | undefined = () => undefined
   /** The configuration of the server; without one, that of the process applies. */
   ownConfig: QueueConfigSettings | undefined
   /** The logger of the server; in a script, standard error. */

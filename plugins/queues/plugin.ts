@@ -77,6 +77,7 @@ export const queues = definePlugin({
       limit: 5_000,
       failure: (why, [queue]) => service.engines.unavailable('memory', String(queue ?? ''), `does not respond: ${why}`),
     })
+    service.engines.locks = () => ctx.services.find('locks')
     service.engines.isInMemory = service.engines.memory.notesSites = isInMemory
     ctx.onReady(() => {
       for (const { name, schema } of allQueues()) if (schema !== undefined) compileSchema(name, schema)

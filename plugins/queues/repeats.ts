@@ -16,53 +16,68 @@ interface Repeated {
   readonly kind: string | undefined
 }
 
+/** One of the times. */
+export interface Tick {
+  readonly id: string
+  readonly time: number
+  /** The name of the repetition, in all processes. */
+  readonly key: string
+  /** The time of the next one. */
+  readonly next: number | undefined
+  /** Aborts when the repetition ends. */
+  readonly signal: AbortSignal
+}
+
 /**
  * The messages that a server publishes repeatedly. No engine does it: each would have times, patterns and an end of its own. Every process that has asked for a repetition publishes its ticks
- * with the same id, so that the engine keeps one of each: no lock is needed, and none can be lost.
+ * with the same id, so that the engine keeps one of each. Where an engine knows no ids, the processes claim each tick from a lock.
  */
 export class Repeats {
   readonly #engines: Engines
-  readonly #running = new Map<string, Timer>()
+  readonly #running = new Map<string, AbortController>()
 
   constructor(engines: Engines) {
     this.#engines = engines
   }
 
-  /** Publishes a message at each of the times from now on; `publish` receives the id of a tick. */
-  begin(queue: Repeated, when: RepeatSettings, publish: (id: string) => Promise<unknown>): void {
-    const next = timesOf(when)
+  /** Publishes a message at each of the times from now on. */
+  begin(queue: Repeated, when: RepeatSettings, publish: (tick: Tick) => Promise<unknown>): void {
+    const nextAfter = timesOf(when)
     const key = keyOf(queue, when.key)
     this.end(queue, when.key)
-    const wait = (tick: number | undefined) => {
-      if (tick === undefined) return
-      const ms = Math.min(tick - clock.now(), lookEvery)
-      const timer = clock.setTimeout(
-        () => {
-          if (clock.now() < tick) return wait(tick)
-          wait(next(Math.max(tick, clock.now() - 1)))
-          return publish(`${when.key} ${new Date(tick).toISOString()}`).catch((error: unknown) =>
-            this.#engines.log.error(
-              { err: error, queue: queue.name, key: when.key },
-              `the repetition "${when.key}" of the queue "${queue.name}" could not be published`,
-            ),
-          )
-        },
-        Math.max(ms, 0),
-      )
+    const ended = new AbortController()
+    const { signal } = ended
+    this.#running.set(key, ended)
+    let timer: Timer
+    signal.addEventListener('abort', () => clock.clear(timer))
+    const wait = (time: number | undefined) => {
+      if (time === undefined) return
+      const look = () => {
+        if (clock.now() < time) return wait(time)
+        const next = nextAfter(Math.max(time, clock.now() - 1))
+        wait(next)
+        const id = `${when.key} ${new Date(time).toISOString()}`
+        return publish({ id, time, key, next, signal }).catch((error: unknown) => {
+          if (signal.aborted) return
+          const { log } = this.#engines
+          const what = `the repetition "${when.key}" of the queue "${queue.name}"`
+          log.error({ err: error, queue: queue.name, key: when.key }, `${what} could not be published`)
+        })
+      }
+      timer = clock.setTimeout(look, Math.min(Math.max(time - clock.now(), 0), lookEvery))
       timer.unref()
-      this.#running.set(key, timer)
     }
-    wait(next(clock.now()))
+    wait(nextAfter(clock.now()))
   }
 
   /** Ends a repetition; returns whether there was one. */
   end(queue: Repeated, key: string): boolean {
-    clock.clear(this.#running.get(keyOf(queue, key)))
+    this.#running.get(keyOf(queue, key))?.abort()
     return this.#running.delete(keyOf(queue, key))
   }
 
   endAll(): void {
-    for (const timer of this.#running.values()) clock.clear(timer)
+    for (const ended of this.#running.values()) ended.abort()
     this.#running.clear()
   }
 }

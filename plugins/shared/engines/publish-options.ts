@@ -320,19 +320,17 @@ const pgboss = option.shape({ ...portable, ...pgbossTerms }).into((given, place)
   return settingsOf(given, place, { ...terms, ...defined(native) }, { backoff: isOfPgboss(wait) ? undefined : wait })
 })
 
-/** FIFO queues alone know ids, and so the ticks of a repetition. */
+/** FIFO queues alone know ids. */
 const sqs = (isFifo: boolean) =>
   option.shape({ ...portable, ...sqsTerms }).into((given, place) => {
     refuseBoth(given, place, [
       ['DelaySeconds', 'delay'],
       ['MessageDeduplicationId', 'id'],
     ])
-    const { repeat: again } = given
     const { attempts, backoff, delay, priority, id: known, ...terms } = forEngine(given)
     if (priority !== undefined) place.in('priority').wrong(priority, 'nothing: SQS has no priorities')
     if (delay !== undefined && delay > 900_000) place.in('delay').wrong(delay, 'up to 900000 milliseconds in SQS')
     const needsFifo = 'nothing in SQS, unless the queue is a FIFO queue, whose name ends in ".fifo"'
-    if (again !== undefined && !isFifo) place.in('repeat').wrong(again.key, needsFifo)
     if (known !== undefined && !isFifo) place.in('id').wrong(known.value, needsFifo)
     else if (known !== undefined && known.ttl !== sqsTtl)
       place.in('id').wrong(known.value, `{ value, ttl: ${sqsTtl} } in SQS, which knows an id for five minutes`)
@@ -352,12 +350,9 @@ export const publishOptions = {
 /** Reads the options of a queue whose engine is one of the application: the engine receives them as they are, but for those that it does not have. */
 export function ownPublishOptions(supported: readonly string[]) {
   return option.shape(portable).into((given, place) => {
-    for (const [name, one] of Object.entries(defined(given))) {
-      // Each tick has an id, so that several processes publish it once.
-      const needed = name === 'repeat' ? 'id' : name
-      if (!supported.includes(needed))
-        place.in(name).wrong(one, `nothing: the engine does not name "${needed}" in its "supports"`)
-    }
+    for (const [name, one] of Object.entries(defined(given)))
+      if (name !== 'repeat' && !supported.includes(name))
+        place.in(name).wrong(one, `nothing: the engine does not name "${name}" in its "supports"`)
     return settingsOf(given, place, forEngine(given))
   })
 }
@@ -376,10 +371,15 @@ interface OptionsOwner {
   readonly pubsub: { readonly supports?: readonly string[] } | undefined
 }
 
+/** Whether an engine adds one message for an id. Otherwise, processes that repeat a message need a lock for that. */
+export const knowsIds = ({ kind, pubsub }: OptionsOwner, queue: string): boolean =>
+  pubsub === undefined ? kind !== 'sqs' || queue.endsWith('.fifo') : pubsub.supports?.includes('id') === true
+
 /** The check for the options of a queue on an engine. */
-export function checkFor({ kind, pubsub }: OptionsOwner, queue: string): PublishCheck {
+export function checkFor(engine: OptionsOwner, queue: string): PublishCheck {
+  const { kind, pubsub } = engine
   if (pubsub !== undefined) return ownPublishOptions(pubsub.supports ?? [])
-  return publishOptions[kind === 'sqs' && queue.endsWith('.fifo') ? 'sqs.fifo' : (kind as keyof typeof publishOptions)]
+  return publishOptions[kind === 'sqs' && knowsIds(engine, queue) ? 'sqs.fifo' : (kind as keyof typeof publishOptions)]
 }
 
 type PublishCheck = { parse(given: unknown, path?: string): MessageSettings }
