@@ -111,7 +111,7 @@ test('a factory of one engine refuses at once what it cannot have', () => {
   expect(() => queue(name, { version: 2 })).toThrow(/queue\.upgrade/)
 })
 
-test('an id and a repetition in SQS need a FIFO queue, and its five minutes', async () => {
+test('an id in SQS needs a FIFO queue and its five minutes, and a repetition that or locks', async () => {
   defineQueueConfiguration({
     sqs: { region: 'eu-west-1', endpoint: 'http://127.0.0.1:1', credentials: sqsCredentials, publishTimeout: 500 },
   })
@@ -120,7 +120,7 @@ test('an id and a repetition in SQS need a FIFO queue, and its five minutes', as
   const repeat = { key: 'x', every: 60_000 }
   const id = { value: 'x', ttl: 300_000 }
   await expect(publish(standard, { id })).rejects.toThrow(/publish\.id.*\.fifo/s)
-  await expect(publish(standard, { repeat })).rejects.toThrow(/publish\.repeat.*\.fifo/s)
+  await expect(publish(standard, { repeat })).rejects.toThrow(/publish\.repeat.*"locks"/s)
   await expect(publish(fifo, { id: 'x' })).rejects.toThrow(/publish\.id.*300000/s)
   await expect(publish(fifo, { id })).rejects.not.toMatchObject({ code: 'OptionError' })
   await expect(fifo.publish(1, { repeat })).resolves.toEqual({ id: 'x' })
@@ -133,7 +133,6 @@ test('an engine of the application is asked for nothing that it does not name, a
   const server = await boot({ plain, queues: { default: 'plain' } })
   const refused: PublishOptions[] = [
     ...[{ attempts: 2 }, { backoff: 5 }, { delay: 5 }, { priority: 1 }, { id: 'x' }, { timeout: 5 }, { expireIn: 5 }],
-    { repeat: { key: 'x', every: 1000 } },
   ]
   for (const options of refused)
     await expect(orders.for(server).publish(1, options), JSON.stringify(options)).rejects.toMatchObject({
