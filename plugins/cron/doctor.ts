@@ -25,14 +25,11 @@ export const checks: readonly DoctorCheck<Settings>[] = [
       }
     },
   },
-  ...redisChecks<Settings>(
-    'the cron plugin (lock redis)',
-    ({ settings }) => {
-      const redis = stored(settings.lock)?.redis
-      return redis && { address: redis, client: redis.client }
-    },
-    { code: 'cron.redis-evicts', level: 'warning', what: 'the locks of jobs, which then run twice' },
-  ),
+  ...redisChecks<Settings>('the cron plugin (lock redis)', ({ settings }) => stored(settings.lock)?.redis, {
+    code: 'cron.redis-evicts',
+    level: 'warning',
+    what: 'the locks of jobs, which then run twice',
+  }),
   postgresClock('the cron plugin (lock postgres)', ({ settings }) => {
     const postgres = stored(settings.lock)?.postgres
     if (postgres === undefined) return undefined

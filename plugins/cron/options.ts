@@ -4,13 +4,13 @@ import { lockTtl } from '../shared/locks/contract.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { type CronPattern, parsePattern } from '../shared/schedule/pattern.ts'
 import { postgresStore } from '../shared/stores/postgres.ts'
-import { redisOptions, redisPrefix, redisUrl } from '../shared/stores/redis.ts'
+import { redisStore } from '../shared/stores/redis-store.ts'
 import { sourceOption } from '../shared/work/service-classes.ts'
 import type { BaseCronClass } from './jobs/base-cron.ts'
 import type { CronHandle } from './jobs/handle.ts'
 import { type CronJobOptions, cronJobOptions, timezone } from './jobs/job-options.ts'
 import type { CronHandler } from './jobs/run.ts'
-import type { CronLock, CronPostgresOptions, CronRedisClient, CronRedisOptions } from './locks/lock.ts'
+import type { CronLock, CronPostgresOptions, CronRedisOptions } from './locks/lock.ts'
 
 /**
  * The lock through which instances agree on which of them runs a tick: in `redis` or in `postgres`, given as an address or options, or a
@@ -60,21 +60,13 @@ export interface CronOptions extends CronServiceOptions {
   ui?: boolean | CronUiOptions
 }
 
-const redisLock = redisOptions({
-  client: option.having<CronRedisClient>(['eval'], 'a client of ioredis'),
-  prefix: redisPrefix('cron'),
-})
-
 const postgresLock = postgresStore('framework_cron')
 
 const ownLock = option.value<CronLock>('a lock', (given) => typeof Object(given).claim === 'function')
 const lockTakes = '{ redis } or { postgres } with an address or options, or a lock ({ claim, renew, release })'
 const storedLock = option
   .shape({
-    redis: option.either(
-      redisUrl.into((url, place) => redisLock.read({ url }, place)),
-      redisLock,
-    ),
+    redis: redisStore({ prefix: 'cron', timeout: 2_000 }).optional(),
     postgres: postgresLock,
     ttl: option.int({ min: 1000, max: 3_600_000 }).says('whole milliseconds from 1000 to 3600000').default(lockTtl),
   })

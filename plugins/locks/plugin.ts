@@ -1,13 +1,11 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
-import type { LockStore } from '../shared/locks/contract.ts'
 import { memoryLocks } from '../shared/locks/memory.ts'
-import type { RedisScripts } from '../shared/locks/redis.ts'
+import { openLocks } from '../shared/locks/open.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
-import { openRedis } from '../shared/stores/redis-store.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
-import { type LocksSettings, locksOptions } from './options.ts'
+import { locksOptions } from './options.ts'
 import { LockService, type LockTrace, outcomeOf } from './service.ts'
 
 const work: readonly WorkKind[] = [
@@ -71,23 +69,10 @@ export const locks = definePlugin({
       refuseSeveral(ctx.server.worker, 'locks are kept', 'Set locks.store to { redis } or { postgres }')
     }
     const service = ctx.services.get('locks')
-    const locks = await openStore(store)
+    const locks = store === 'memory' ? memoryLocks() : await openLocks(store, 'the locks plugin (store')
     announceBackend(ctx.server, 'locks', locks)
     service.open(locks, ctx.log)
     ctx.onDrain(() => service.idle())
     ctx.onClose((timeLeft) => service.close(timeLeft))
   },
 })
-
-async function openStore(store: LocksSettings['store']): Promise<LockStore> {
-  if (store === 'memory') return memoryLocks()
-  if ('redis' in store) {
-    const [{ redisLocks }, { client, close }] = await Promise.all([
-      import('../shared/locks/redis.ts'),
-      openRedis<RedisScripts>(store.redis, 'the locks plugin (store redis)'),
-    ])
-    return redisLocks(client, store.redis.prefix, close)
-  }
-  const { openPostgresLocks } = await import('../shared/locks/postgres.ts')
-  return openPostgresLocks(store.postgres, 'the locks plugin (store postgres)')
-}

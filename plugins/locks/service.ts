@@ -9,7 +9,7 @@ import {
   Trace,
   type TraceOutcome,
 } from '../../kernel/index.ts'
-import type { LockClaim, LockStore } from '../shared/locks/contract.ts'
+import type { LockClaim, LockStore, RepeatedTick } from '../shared/locks/contract.ts'
 import { type Held, LockKeeper } from '../shared/locks/keeper.ts'
 import { Call, Running } from '../shared/work/running.ts'
 import { Lines } from './lines.ts'
@@ -77,15 +77,6 @@ const reserve = 1_000
  * again and again would be next each time before another one has asked.
  */
 const reserveAfter = 300
-
-/** A time at which one of several processes does something. */
-interface RepeatedTick {
-  readonly key: string
-  readonly time: number
-  /** The time of the next one. */
-  readonly next: number | undefined
-  readonly signal: AbortSignal
-}
 
 interface Acquired {
   readonly claim: LockClaim & { readonly fence: number }

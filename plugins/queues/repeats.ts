@@ -1,5 +1,6 @@
 import { clock, type Timer } from '../../kernel/index.ts'
 import { type RepeatSettings, sqsTtl } from '../shared/engines/publish-options.ts'
+import type { RepeatedTick } from '../shared/locks/contract.ts'
 import { nextTime } from '../shared/schedule/calendar.ts'
 import { parsePattern } from '../shared/schedule/pattern.ts'
 import { zoneByName } from '../shared/schedule/zone.ts'
@@ -16,18 +17,6 @@ interface Repeated {
   readonly kind: string | undefined
 }
 
-/** One of the times. */
-export interface Tick {
-  readonly id: string
-  readonly time: number
-  /** The name of the repetition, in all processes. */
-  readonly key: string
-  /** The time of the next one. */
-  readonly next: number | undefined
-  /** Aborts when the repetition ends. */
-  readonly signal: AbortSignal
-}
-
 /**
  * The messages that a server publishes repeatedly. No engine does it: each would have times, patterns and an end of its own. Every process that has asked for a repetition publishes its ticks
  * with the same id, so that the engine keeps one of each. Where an engine knows no ids, the processes claim each tick from a lock.
@@ -41,7 +30,7 @@ export class Repeats {
   }
 
   /** Publishes a message at each of the times from now on. */
-  begin(queue: Repeated, when: RepeatSettings, publish: (tick: Tick) => Promise<unknown>): void {
+  begin(queue: Repeated, when: RepeatSettings, publish: (tick: RepeatedTick) => Promise<unknown>): void {
     const nextAfter = timesOf(when)
     const key = keyOf(queue, when.key)
     this.end(queue, when.key)

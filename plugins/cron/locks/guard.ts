@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { clock, defineErrors, type Logger } from '../../../kernel/index.ts'
 import { lockTtl } from '../../shared/locks/contract.ts'
 import { type Held, LockKeeper } from '../../shared/locks/keeper.ts'
-import { connectRedis } from '../../shared/stores/redis.ts'
+import { openLocks } from '../../shared/locks/open.ts'
 import type { CronLockSettings } from '../options.ts'
-import { type CronClaim, type CronClaimed, type CronLock, type CronRedisClient, lockOf } from './lock.ts'
+import { type CronClaim, type CronClaimed, type CronLock, lockOf } from './lock.ts'
 
 export const { CronLockLostError } = defineErrors({
   CronLockLostError: (job: string) =>
@@ -16,8 +16,6 @@ export const nothingHeld: Held = { isOurs: true, release: async () => {} }
 const again = 1_000
 /** An instance that cannot reach the lock for this long skips the tick. */
 const patience = 60_000
-/** Timeout of a command; after it, the caller asks again. */
-const commandTimeout = 2_000
 
 export interface ClaimWish {
   readonly job: string
@@ -103,17 +101,8 @@ export class LockGuard {
   }
 }
 
-/** Opens the lock that the option describes; its package is loaded only here. It also works while the store cannot be reached. */
+/** Opens the lock that the option describes. */
 export async function openLock(given: CronLockSettings): Promise<{ lock: CronLock; ttl: number }> {
   if ('claim' in given) return { lock: given, ttl: lockTtl }
-  const { redis, postgres, ttl } = given
-  if (redis === undefined) {
-    const { openPostgresLocks } = await import('../../shared/locks/postgres.ts')
-    return { lock: lockOf(await openPostgresLocks(postgres!, 'the cron plugin (lock postgres)')), ttl }
-  }
-  const { client, prefix, ...address } = redis
-  const use = { feature: 'the cron plugin (lock redis)', commandTimeout }
-  const own = client === undefined ? await connectRedis<CronRedisClient>(address, use) : undefined
-  const { redisLocks } = await import('../../shared/locks/redis.ts')
-  return { lock: lockOf(redisLocks(client ?? own!, prefix, () => own?.disconnect())), ttl }
+  return { lock: lockOf(await openLocks(given, 'the cron plugin (lock')), ttl: given.ttl }
 }

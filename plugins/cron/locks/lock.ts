@@ -1,7 +1,8 @@
-import type { LockStore } from '../../shared/locks/contract.ts'
+import type { LockStore, TickClaimed } from '../../shared/locks/contract.ts'
 import { memoryLocks } from '../../shared/locks/memory.ts'
+import type { RedisScripts } from '../../shared/locks/redis.ts'
 import type { PostgresStoreClient, PostgresStoreOptions } from '../../shared/stores/postgres.ts'
-import type { RedisAddress } from '../../shared/stores/redis.ts'
+import type { RedisStoreOptions } from '../../shared/stores/redis-store.ts'
 
 /** An instance's request to run a tick. */
 export interface CronClaim {
@@ -17,11 +18,8 @@ export interface CronClaim {
   readonly exclusive: false | true | 'wait'
 }
 
-/**
- * `claimed`: this instance runs it. `taken`: another instance claimed this tick or a later one. `busy`: another instance is still
- * running the job. `early`: the clock of this instance is more than a minute ahead of the lock's clock.
- */
-export type CronClaimed = 'claimed' | 'taken' | 'busy' | 'early'
+/** The response to such a request. */
+export type CronClaimed = TickClaimed
 
 /** The store in which instances agree which of them runs a tick. Each method must be atomic; a rejection means that it is unreachable. */
 export interface CronLock {
@@ -35,19 +33,11 @@ export interface CronLock {
   close?(): void | Promise<void>
 }
 
-/** The address of a Redis, or a client connected to it. */
-export interface CronRedisOptions extends RedisAddress {
-  /** An ioredis client to use instead; it is not closed. */
-  readonly client?: CronRedisClient
-  /** The prefix of the keys. Default `cron`. */
-  readonly prefix?: string
-}
+/** An address, or options of `ioredis`, or a client; the prefix of its keys is `cron` by default, and a command has 2000 milliseconds. */
+export type CronRedisOptions = RedisStoreOptions
 
 /** The part of an ioredis client that is used here. */
-export interface CronRedisClient {
-  /** Runs a Lua script with `keys` keys followed by arguments, and resolves with its result. */
-  eval(script: string, keys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>
-}
+export type CronRedisClient = RedisScripts
 
 /** An address, or the other options of `new Pool()` of `pg`; the table is `framework_cron` by default. */
 export type CronPostgresOptions = PostgresStoreOptions

@@ -21,6 +21,18 @@ export interface TickClaim extends LockClaim {
  */
 export type TickClaimed = 'claimed' | 'taken' | 'busy' | 'early'
 
+/** A time at which one of several processes does something. */
+export interface RepeatedTick {
+  readonly id: string
+  readonly time: number
+  /** The name of what is repeated, in all processes. */
+  readonly key: string
+  /** The time of the next one. */
+  readonly next: number | undefined
+  /** Aborts when the repetition ends. */
+  readonly signal: AbortSignal
+}
+
 /** What a lock needs after it was claimed, whichever store has it. */
 export interface HeldStore<Claim> {
   /** Extends a claim by another `ttl`; `false`: it is no longer the caller's. */
