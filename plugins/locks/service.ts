@@ -248,9 +248,7 @@ export class LockService {
   async claimTick({ key, time, next = Number.POSITIVE_INFINITY, signal }: RepeatedTick): Promise<boolean> {
     const wish = { key, tick: time, owner: randomUUID(), ttl: this.#ttl, exclusive: false as const }
     for (const end = Math.min(clock.now() + 60_000, next); ; await clock.sleep(1_000, signal)) {
-      const [store, keeper] = [this.#store, this.#keeper]
-      if (store === undefined || keeper === undefined) throw LocksClosedError()
-      const claimed = await keeper.ask(() => store.claim(wish))
+      const claimed = await this.#keeper?.ask(async () => this.#store?.claim(wish))
       if (claimed === 'early')
         throw new Error('the clock of this machine is more than a minute ahead of the store of the locks')
       if (claimed !== undefined) return claimed === 'claimed'

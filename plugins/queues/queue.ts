@@ -8,7 +8,6 @@ import { memoryTermsOf } from '../shared/engines/memory-terms.ts'
 import type { Meta } from '../shared/engines/meta.ts'
 import {
   checkFor,
-  knowsIds,
   type MessageSettings,
   type PublishOptions,
   type RepeatSettings,
@@ -203,22 +202,12 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     // A tick comes from a timer, and a key of one tenant is not that of another.
     const tenant = currentTenant()
     // It may begin before the configuration of its server is known.
-    const resolved = () => {
-      const engine = engines.resolve<SubscribedQueue>(this.#self)
-      if (knowsIds(engine.standsFor ?? engine, this.name)) return { engine }
-      const locks = engines.locks()
-      if (locks === undefined)
-        throw OptionError(
-          'publish.repeat',
-          when.key,
-          `nothing in ${this.#what}, whose engine knows no ids, unless its server has the plugin "locks"`,
-        )
-      return { engine, locks }
-    }
-    resolved()
+    const resolved = () => engines.resolve<SubscribedQueue>(this.#self)
+    repeats.locksFor(resolved())
     repeats.begin(this.#self, { ...when, key: nameInTenant(when.key) }, (tick) =>
       inTenant(tenant, async () => {
-        const { engine, locks } = resolved()
+        const engine = resolved()
+        const locks = repeats.locksFor(engine)
         const id = locks === undefined ? { value: tick.id, ttl: tickTtl } : undefined
         const settings = this.#settingsOf(engine, { ...rest, id } as Options)
         if (locks === undefined || (await locks.claimTick(tick)))

@@ -1,5 +1,7 @@
-import { clock, type Timer } from '../../kernel/index.ts'
-import { type RepeatSettings, sqsTtl } from '../shared/engines/publish-options.ts'
+import { clock, described, OptionError, type Timer } from '../../kernel/index.ts'
+import type { LockService } from '../locks/index.ts'
+import type { EngineRef } from '../shared/engines/custom.ts'
+import { knowsIds, type RepeatSettings, sqsTtl } from '../shared/engines/publish-options.ts'
 import type { RepeatedTick } from '../shared/locks/contract.ts'
 import { nextTime } from '../shared/schedule/calendar.ts'
 import { parsePattern } from '../shared/schedule/pattern.ts'
@@ -57,6 +59,15 @@ export class Repeats {
       timer.unref()
     }
     wait(nextAfter(clock.now()))
+  }
+
+  /** The locks by which the processes agree, for a queue whose engine knows no ids. */
+  locksFor(queue: EngineRef & { readonly name: string }): LockService | undefined {
+    if (knowsIds(queue.standsFor ?? queue, queue.name)) return undefined
+    const locks = this.#engines.locks()
+    if (locks !== undefined) return locks
+    const takes = `nothing in the queue "${queue.name}", whose engine knows no ids, unless its server has the plugin "locks"`
+    throw OptionError('publish.repeat', described('an object'), takes)
   }
 
   /** Ends a repetition; returns whether there was one. */

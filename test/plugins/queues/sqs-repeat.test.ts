@@ -66,7 +66,7 @@ test('without the plugin locks, a repetition is refused', async () => {
   await server.ready()
   const orders = sqsQueue<string>(freshName('unlocked')).for(server)
   await expect(orders.publish('x', { repeat: { key: 'a', every: 1000 } })).rejects.toThrow(
-    /"publish\.repeat" is a string \(not shown\); it takes nothing in the queue "unlocked.*", whose engine knows no ids, unless its server has the plugin "locks"/,
+    /"publish\.repeat" is an object; it takes nothing in the queue "unlocked.*", whose engine knows no ids, unless its server has the plugin "locks"/,
   )
   await server.close()
 })
