@@ -86,7 +86,7 @@ export const queues = definePlugin({
     if (run) ctx.onListen(() => service.run())
     ctx.onDrain(() => {
       service.repeats.endAll()
-      return service.drain()
+      return service.drain(ctx.server.settings.closeTimeout / 4).then(() => {})
     })
     ctx.onClose(async (timeLeft) => {
       await service.close(timeLeft)

@@ -159,10 +159,10 @@ export class QueueService {
 
   async #end(timeout: number, isClosing: boolean): Promise<void> {
     this.repeats.endAll()
-    const giveUpAt = systemClock.monotonic() + timeout
-    await this.#endWithin(this.drain(), timeout * 0.9)
+    const giveUpAt = systemClock.monotonic() + (timeout || 100)
+    await this.#endWithin(timeout * 0.7)
     // An unavailable engine may take any time to close, which is not awaited.
-    if (isClosing) await isInTime(this.engines.close(), Math.max(giveUpAt - systemClock.monotonic(), 100), systemClock)
+    if (isClosing) await isInTime(this.engines.close(), giveUpAt - systemClock.monotonic(), systemClock)
   }
 
   /** Makes these the queues of a server: no subscriber is active until they run. @internal */
@@ -171,7 +171,7 @@ export class QueueService {
     if (servers.size === 0 && ofProcess !== undefined) this.#takeOver(ofProcess)
     Object.assign(this.engines, { server, log, ownConfig: config })
     this.#unmount = servers.mount(server, this, ...owned)
-    if (this.#wanted.size === 0) void this.drain()
+    if (this.#wanted.size === 0) void this.drain(0)
   }
 
   /** Continues what the process has begun without a server. */
@@ -194,11 +194,20 @@ export class QueueService {
     }
   }
 
-  /** Takes no more messages from now on; waits for the running handlers for as long as they take. @internal */
-  async drain(): Promise<void> {
+  /**
+   * Takes no more messages from now on; waits for the running handlers for as long as they take, and then `ms` milliseconds for their engines. Resolves
+   * with whether those have learnt which messages are handled: one that does not respond must not use up the time of the close hooks. @internal
+   */
+  async drain(ms: number): Promise<boolean> {
     this.#wanted.clear()
     subscribers.leave(this.runner)
-    await Promise.all(this.#all.map((subscription) => subscription.stop().ended))
+    const all = this.#all
+    const ended = Promise.all(all.map((one) => one.stop().ended))
+    for (;;) {
+      await Promise.all(all.map((one) => one.idle()))
+      if (await isInTime(ended, ms, systemClock)) return true
+      if (all.every((one) => one.running === 0)) return false
+    }
   }
 
   get #all(): Subscription[] {
@@ -206,8 +215,15 @@ export class QueueService {
   }
 
   /** Waits for the end of all subscribers, and in the end no longer. */
-  async #endWithin(drained: Promise<void>, limit: number): Promise<void> {
-    if (await isInTime(drained, limit, systemClock)) return
+  async #endWithin(limit: number): Promise<void> {
+    const start = systemClock.monotonic()
+    let hasEnded = false
+    const drained = this.drain(limit / 4).then((has) => {
+      hasEnded = has
+    })
+    await isInTime(drained, limit, systemClock)
+    if (hasEnded) return
+    const ms = Math.round(systemClock.monotonic() - start)
     const all = this.#all
     const running = all.reduce((sum, one) => sum + one.running, 0)
     const inMemory = all.reduce((sum, one) => sum + (one.queue.kind === 'memory' ? one.running : 0), 0)
@@ -216,7 +232,7 @@ export class QueueService {
       running > 0
         ? `${running === 1 ? 'a handler of a queue was' : `${running} handlers of queues were`} still running`
         : 'an engine of queues did not learn which messages are handled'
-    this.engines.log.warn({ running, queues }, `${what} after ${Math.round(limit)} ms; ${fateOf(running, inMemory)}`)
+    this.engines.log.warn({ running, queues }, `${what} after ${ms} ms; ${fateOf(running, inMemory)}`)
     for (const one of all) one.abandon()
   }
 

@@ -157,6 +157,11 @@ export class Subscription {
     return this.#running.count
   }
 
+  /** Resolves when no delivery is in progress. */
+  idle(): Promise<void> {
+    return this.#running.idle()
+  }
+
   /** Starts taking messages; rejects when the engine cannot be used at all, and waits for an unavailable one. */
   start(): Promise<void> {
     if (this.#work !== undefined) return this.#work.starting
