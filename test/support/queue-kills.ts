@@ -12,7 +12,7 @@ import { until } from './queues.ts'
 export interface KilledEngine extends ServedEngine {
   readonly settings: object
   /** Options of the messages. */
-  readonly options: object
+  readonly options: { readonly timeout: number; readonly [name: string]: number }
 }
 
 interface Note {
@@ -154,8 +154,12 @@ function isByRule(blows: readonly Blow[], first: Note, second: Note): boolean {
   )
 }
 
+/** Whether an attempt had not ended within its time limit, which counts as failed: on a busy machine, a file may take that long. */
+const isLate = (first: Note, ends: readonly Note[], timeout: number) =>
+  !ends.some(({ pid, at }) => pid === first.pid && at >= first.at && at < first.at + timeout)
+
 /** What is wrong with the notes: lost messages, and messages that were handled again without a reason. */
-function wrongIn(notes: readonly Note[], blows: readonly Blow[]): string[] {
+function wrongIn(notes: readonly Note[], blows: readonly Blow[], timeout: number): string[] {
   const of = (what: Note['what']) => {
     const found = new Map<number, Note[]>()
     for (const note of notes) if (note.what === what) found.set(note.n, [...(found.get(note.n) ?? []), note])
@@ -165,9 +169,11 @@ function wrongIn(notes: readonly Note[], blows: readonly Blow[]): string[] {
   const lost = [...accepted.keys()].filter((n) => !ended.has(n)).map((n) => `${n} was accepted and never handled`)
   const again = [...ended]
     .filter(([, ends]) => ends.length > 1)
-    .flatMap(([n]) => {
+    .flatMap(([n, ends]) => {
       const begins = begun.get(n)!
-      return begins.slice(1).flatMap((second, i) => (isByRule(blows, begins[i]!, second) ? [] : [n]))
+      return begins
+        .slice(1)
+        .flatMap((second, i) => (isByRule(blows, begins[i]!, second) || isLate(begins[i]!, ends, timeout) ? [] : [n]))
     })
     .map((n) => `${n} was handled again: ${JSON.stringify([begun.get(n), ended.get(n)])}`)
   return [...lost, ...again]
@@ -206,7 +212,7 @@ export async function killRounds(
     }
     await until(() => unhandled().length === 0, 'the end of all messages', 60_000).catch(() => {})
     const notes = crowd.notes()
-    const wrong = wrongIn(notes, crowd.blows)
+    const wrong = wrongIn(notes, crowd.blows, options.timeout)
     if (wrong.length > 0)
       throw new Error(`${wrong.length} messages: ${wrong.slice(0, 5).join('; ')}; ${JSON.stringify(crowd.blows)}`)
     const [accepted, ended] = (['accepted', 'end'] as const).map((what) => notes.filter((note) => note.what === what))
