@@ -71,9 +71,8 @@ const storedLock = option
     ttl: option.int({ min: 1000, max: 3_600_000 }).says('whole milliseconds from 1000 to 3600000').default(lockTtl),
   })
   .into((given, place) => {
-    const both = given.redis !== undefined && given.postgres !== undefined
-    const none = given.redis === undefined && given.postgres === undefined
-    if (both || none)
+    const both = given.redis !== undefined
+    if (both === (given.postgres !== undefined))
       place.wrong(described(`an object with ${both ? 'both redis and' : 'neither redis nor'} postgres`), lockTakes)
     return given
   })

@@ -62,13 +62,8 @@ function optionsOf(kind: string | undefined) {
   return option
     .shape(own, (name, given, place) => (defaults.includes(name) ? given : void place.unknown(name, known)))
     .into(({ schema, version, upgrade, ...rest }, place) => {
-      if (version > 1 && upgrade === undefined)
-        place
-          .in('upgrade')
-          .wrong(
-            undefined,
-            `a function (payload, from) => payload that makes payloads of version ${version} from earlier ones`,
-          )
+      const takes = `a function (payload, from) => payload that makes payloads of version ${version} from earlier ones`
+      if (version > 1 && upgrade === undefined) place.in('upgrade').wrong(undefined, takes)
       return { schema, version, upgrade, defaults: rest }
     })
 }

@@ -30,13 +30,11 @@ export const panels: readonly InspectorPanel[] = [
     async rows(services, limit) {
       const service = services.get('queues')
       const all = await Promise.all(service.declared().map(({ name }) => deadLetters(service, name, limit)))
-      return all
-        .flat()
-        .slice(0, limit)
-        .map(({ queue, message: { id, attempt, errors, payload } }) => ({
-          id: JSON.stringify([queue, id]),
-          cells: [queue, id, attempt, errors.at(-1)?.message, typeof payload === 'object' ? payload : String(payload)],
-        }))
+      const some = all.flat().slice(0, limit)
+      return some.map(({ queue, message: { id, attempt, errors, payload } }) => ({
+        id: JSON.stringify([queue, id]),
+        cells: [queue, id, attempt, errors.at(-1)?.message, typeof payload === 'object' ? payload : String(payload)],
+      }))
     },
     actions: [
       {
@@ -44,10 +42,8 @@ export const panels: readonly InspectorPanel[] = [
         confirm: 'Give this message all its attempts again?',
         async run(services, row) {
           const [queue, id] = JSON.parse(row) as [string, string]
-          const sent = await services
-            .get('queues')
-            .of(queue)
-            .retry({ ids: [id], by: 'the inspector' })
+          const operator = services.get('queues').of(queue)
+          const sent = await operator.retry({ ids: [id], by: 'the inspector' })
           if (sent === 0) throw new Error('this message is not a dead letter: it has attempts left, or was sent again')
           return `Sent again: ${id}.`
         },

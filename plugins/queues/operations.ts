@@ -205,11 +205,7 @@ export class QueueOperator {
     return {
       ...rest,
       payload: redact(hidden, redactDepth, Number.POSITIVE_INFINITY),
-      errors: errors.map((one) => ({
-        ...one,
-        message: discreet(one.message),
-        stack: one.stack && discreet(one.stack),
-      })),
+      errors: errors.map(({ message, stack }) => ({ message: discreet(message), stack: stack && discreet(stack) })),
       key,
       version,
       expiresAt,
@@ -236,12 +232,10 @@ export class QueueOperator {
 export function findQueue<One extends SubscribedQueue>(name: string, all: readonly One[]): One {
   const found = all.filter((one) => one.name === name)
   if (found.length === 1) return found[0]!
+  const names = all.map((one) => one.name)
   const why =
     found.length === 0
-      ? `there is no queue "${name}".${didYouMean(
-          name,
-          all.map((one) => one.name),
-        )}`
+      ? `there is no queue "${name}".${didYouMean(name, names)}`
       : `there are queues "${name}" of ${found.map(({ kind }) => kind).join(' and ')}. Give one another name`
   throw QueueOperationError(why)
 }

@@ -1,4 +1,4 @@
-import { isInTime, type Logger, systemClock } from '../../kernel/index.ts'
+import { isInTime, type Logger, systemClock, within } from '../../kernel/index.ts'
 import type { Batch, QueueCounts } from '../shared/engines/contract.ts'
 import { QueueOperationError } from '../shared/engines/errors.ts'
 import type { QueueConfigSettings } from '../shared/engines/options.ts'
@@ -217,12 +217,7 @@ export class QueueService {
   /** Waits for the end of all subscribers, and in the end no longer. */
   async #endWithin(limit: number): Promise<void> {
     const start = systemClock.monotonic()
-    let hasEnded = false
-    const drained = this.drain(limit / 4).then((has) => {
-      hasEnded = has
-    })
-    await isInTime(drained, limit, systemClock)
-    if (hasEnded) return
+    if (await within(this.drain(limit / 4), limit, () => false, systemClock)) return
     const ms = Math.round(systemClock.monotonic() - start)
     const all = this.#all
     const running = all.reduce((sum, one) => sum + one.running, 0)

@@ -1,4 +1,5 @@
 import { CallSite, clock, systemClock, virtualClock } from '../../../kernel/index.ts'
+import { madeIn } from '../values/memoize.ts'
 import { deferred } from '../values/promises.ts'
 import { LocalConsumer, type LocalMessage, LocalQueue } from '../work/local-queue.ts'
 import {
@@ -102,9 +103,8 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
     retry: async (name, ids) => {
       const topic = this.topic(name)
       const wanted = new Set(ids)
-      const again = topic.dead.filter(({ id }) => wanted.has(id))
-      const isAgain = new Set(again)
-      topic.remove((message) => isAgain.has(message))
+      const failed = new Set(topic.dead.filter(({ id }) => wanted.has(id)))
+      const again = topic.remove((message) => failed.has(message))
       for (const message of again) {
         message.attempt = 0
         topic.add(message)
@@ -209,16 +209,8 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   }
 
   topic(name: string): Topic {
-    let topic = this.#topics.get(name)
-    if (topic === undefined) {
-      topic = new Topic(
-        maxDead,
-        (size) => QueueIdleError(name, size),
-        (message) => this.#copyDead(message),
-      )
-      this.#topics.set(name, topic)
-    }
-    return topic
+    const idle = (size: number) => QueueIdleError(name, size)
+    return madeIn(this.#topics, name, () => new Topic(maxDead, idle, (message) => this.#copyDead(message)))
   }
 }
 

@@ -34,27 +34,29 @@ describe.skipIf(!hasRedis)('processes with locks in Redis', () => {
     await createSqsQueue(client, name)
     const every = 1000
     const settings = JSON.stringify({ name, sqs: sqsSettings(sqs.url), redis: redis.url, every })
+    // The ticks that have passed, and the messages for them: one that waited for Redis may be late.
+    const first = Math.floor(Date.now() / every)
+    const passed = () => Math.floor(Date.now() / every) - first
     for (let i = 0; i < 2; i++)
       children.push(fork(script, [settings], { cwd: root, stdio: ['ignore', 'ignore', 'ignore', 'ipc'], execArgv: [] }))
     await Promise.all(children.map((child) => once(child, 'message')))
 
     const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: name }))
-    const seen: number[] = []
+    let seen = 0
     const receive = async () => {
-      const wanted = { QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['SentTimestamp' as const] }
-      const { Messages = [] } = await client.send(new ReceiveMessageCommand(wanted))
-      seen.push(...Messages.map(({ Attributes }) => Math.floor(Number(Attributes?.SentTimestamp) / every)))
+      const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))
+      seen += Messages.length
+      expect(seen).toBeLessThanOrEqual(passed())
+      return seen
     }
-    const ticks = (count: number) =>
-      until(async () => receive().then(() => seen.length >= count), `${count} ticks`, 30_000)
+    const ticks = (count: number) => until(async () => (await receive()) >= count, `${count} ticks`, 30_000)
     await ticks(4)
     children[0]!.kill('SIGKILL')
-    await ticks(seen.length + 2)
+    await ticks(seen + 2)
     await redis.kill()
     await redis.restart()
-    await ticks(seen.length + 2)
+    await ticks(seen + 2)
     client.destroy()
-    expect(new Set(seen).size).toBe(seen.length)
   }, 60_000)
 })
 
