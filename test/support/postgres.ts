@@ -1,9 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { emptyDatabase, type RunsAs, runToEnd, userOf } from './own-data.ts'
 import { freePort, type OwnServer, startOwnServer } from './own-server.ts'
 import { runningProcesses } from './processes.ts'
 import { secondChoice } from './run/second-choice.mjs'
@@ -25,54 +24,12 @@ const programs = findPrograms()
 /** Whether this machine has a Postgres to start; the test run installs it where it can, and prints a warning where it cannot. */
 export const hasPostgres = programs !== undefined
 
-/** Postgres refuses to run as root: then it runs as the user of its package, or as `nobody`. */
-function runAs(): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {}
-  const idOf = (flag: string, user: string) => {
-    const { status, stdout } = spawnSync('id', [flag, user], { encoding: 'utf8' })
-    return status === 0 ? Number(stdout) : undefined
-  }
-  for (const user of ['postgres', 'nobody']) {
-    const [uid, gid] = [idOf('-u', user), idOf('-g', user)]
-    if (uid !== undefined && gid !== undefined) return { uid, gid }
-  }
-  throw new Error('Postgres does not run as root, and there is neither a user "postgres" nor "nobody"')
-}
-
-/** Runs a program to its end as that user, in a folder that this user may enter. */
-function runToEnd(program: string, args: string[], as: ReturnType<typeof runAs>): void {
-  const { status, stderr, error } = spawnSync(program, args, { ...as, cwd: tmpdir(), encoding: 'utf8' })
-  if (status !== 0) throw new Error(`${program} ended with ${status}: ${error?.message ?? stderr}`)
-}
-
-/** An empty folder of that user. */
-function makeFolder(name: string, as: ReturnType<typeof runAs>): string {
-  const folder = mkdtempSync(join(tmpdir(), `framework-postgres-${name}`))
-  if (as.uid !== undefined) chownSync(folder, as.uid, as.gid!)
-  return folder
-}
-
-/** An empty database: `initdb` takes four times as long as copying its result, so it runs once on a machine. */
-function template(bin: string, as: ReturnType<typeof runAs>): string {
+/** A copy of an empty database. */
+function makeData(bin: string, as: RunsAs): string {
   const initdb = join(bin, 'initdb')
   // The smallest log: it is almost half of what each test file copies.
   const args = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--wal-segsize=1']
-  const uid = as.uid ?? process.getuid?.() ?? 0
-  const kind = createHash('sha256')
-    .update(`${initdb} ${statSync(initdb).mtimeMs} ${args} ${uid}`)
-    .digest('hex')
-  const shared = join(tmpdir(), `framework-postgres-template-${kind.slice(0, 12)}`)
-  if (existsSync(shared) && statSync(shared).uid === uid) return shared
-  const made = makeFolder('making-', as)
-  runToEnd(initdb, ['-D', made, ...args], as)
-  try {
-    renameSync(made, shared)
-    return shared
-  } catch {
-    // Another test file was faster.
-    rmSync(made, { recursive: true, force: true })
-    return shared
-  }
+  return emptyDatabase('postgres', initdb, args, as, (folder) => runToEnd(initdb, ['-D', folder, ...args], as))
 }
 
 /** Each connection has a process of its own, which does not stop with the one that started it. */
@@ -110,9 +67,8 @@ function answers(port: number): Promise<boolean> {
 export async function startPostgres(...options: string[]): Promise<OwnServer> {
   if (programs === undefined) throw new Error('Postgres is not installed')
   const port = await freePort()
-  const as = runAs()
-  const folder = makeFolder('', as)
-  runToEnd('cp', ['-R', `${template(programs, as)}/.`, folder], as)
+  const as = userOf('postgres')
+  const folder = makeData(programs, as)
 
   const settings = [
     'listen_addresses=127.0.0.1',

@@ -1,89 +1,124 @@
-import { once } from 'node:events'
-import { createRequire } from 'node:module'
-import type { AddressInfo, Server as TcpServer } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeServer } from './mysql.ts'
-
-interface Connection {
-  sequenceId: number
-  on(event: 'query', heard: (sql: string) => void): void
-  on(event: 'error' | 'quit', heard: () => void): void
-  serverHandshake(options: object): void
-  writeOk(result?: object): void
-  writeColumns(columns: object[]): void
-  writeTextRow(values: string[]): void
-  writeEof(): void
-}
-
-// A server that speaks the protocol of MySQL, with one book: the package has one, without types.
-const { createServer } = createRequire(import.meta.url)('mysql2') as {
-  createServer(handler: (connection: Connection) => void): {
-    listen(port: number): { _server: TcpServer }
-    close(): void
-  }
-}
-const asked: string[] = []
-let copies = 1
-const database = createServer((connection) => {
-  connection.serverHandshake({
-    protocolVersion: 10,
-    serverVersion: '8.4.0',
-    connectionId: 1,
-    statusFlags: 2,
-    characterSet: 8,
-    capabilityFlags: 0xffffff & ~0x800,
-    authCallback(_given: unknown, done: (error: null) => void) {
-      done(null)
-      connection.sequenceId = 0
-    },
-  })
-  connection.on('error', () => {})
-  connection.on('query', (sql) => {
-    asked.push(sql)
-    connection.sequenceId = 1
-    if (sql.startsWith('select id')) {
-      const common = {
-        catalog: 'def',
-        schema: '',
-        table: 'books',
-        orgTable: 'books',
-        characterSet: 33,
-        columnLength: 99,
-      }
-      connection.writeColumns(
-        ['id', 'title'].map((name) => ({ ...common, name, orgName: name, columnType: 253, flags: 0, decimals: 0 })),
-      )
-      if (sql.includes("'1'")) connection.writeTextRow(['1', 'Kindred'])
-      connection.writeEof()
-    } else if (sql.startsWith('update')) connection.writeOk({ affectedRows: copies-- > 0 ? 1 : 0 })
-    else connection.writeOk({ insertId: 7 })
-    connection.sequenceId = 0
-  })
-})
-let server: ReturnType<typeof makeServer>
-beforeAll(async () => {
-  const { _server } = database.listen(0)
-  if (!_server.listening) await once(_server, 'listening')
-  server = makeServer(`mysql://root@127.0.0.1:${(_server.address() as AddressInfo).port}/shop`)
-})
-afterAll(async () => {
-  await server.close()
-  database.close()
-})
-
-test('a handler queries the pool, and an order is one transaction', async () => {
-  ;(await server.inject.get('/books/1')).assertBodyDeepEqual({ id: '1', title: 'Kindred' })
-  ;(await server.inject.get('/books/2')).assertStatus(404)
-  asked.length = 0
-  ;(await server.inject.post('/books/1/orders')).assertBodyDeepEqual({ order: 7 })
-  expect(asked.map((sql) => sql.split(' ')[0]!.toLowerCase())).toEqual(['start', 'update', 'insert', 'commit'])
-  asked.length = 0
-  ;(await server.inject.post('/books/1/orders')).assertStatus(409)
-  expect(asked.at(-1)?.toLowerCase()).toBe('rollback')
-  ;(await server.inject.get('/health/ready')).assertBodySubset({ checks: { mysql: 'ok' } })
-})
+import { createConnection, type Pool, type RowDataPacket } from 'mysql2/promise'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { hasMariadb, startMariadb } from '../../../test/support/mariadb.ts'
+import type { OwnServer } from '../../../test/support/own-server.ts'
+import { makeServer, transaction } from './mysql.ts'
 
 test('a database that is away fails the boot', async () => {
   const lost = makeServer('mysql://root@127.0.0.1:9/shop')
-  await expect(lost.ready()).rejects.toThrow(/mysql/)
+  await expect(lost.ready()).rejects.toThrow(/mysql.*ECONNREFUSED/s)
+})
+
+describe.skipIf(!hasMariadb)('with a real server', () => {
+  let mariadb: OwnServer
+  let server: ReturnType<typeof makeServer>
+  let pool: Pool
+  beforeAll(async () => {
+    mariadb = await startMariadb()
+    const admin = await createConnection(mariadb.url)
+    for (const statement of [
+      'create table books (id int primary key, title text not null, copies int not null)',
+      'create table orders (id int auto_increment primary key, book int not null, foreign key (book) references books (id))',
+      "create user shop identified by 'secret'",
+      'grant all on test.* to shop',
+    ])
+      await admin.query(statement)
+    await admin.end()
+    server = makeServer(mariadb.url)
+    await server.ready()
+    pool = server.services.get('mysql')
+  }, 60_000)
+  afterAll(async () => {
+    await server?.close()
+    await mariadb?.stop()
+  })
+  beforeEach(async () => {
+    await pool.query('delete from orders')
+    await pool.query("replace into books values (1, 'Kindred', 1), (2, 'Emma', 1)")
+  })
+  const copies = async () => {
+    const [rows] = await pool.query<RowDataPacket[]>('select copies from books order by id')
+    return rows.map((row) => row.copies as number)
+  }
+
+  test('a handler queries the pool, and an order is one transaction', async () => {
+    ;(await server.inject.get('/books/1')).assertBodyDeepEqual({ id: 1, title: 'Kindred' })
+    ;(await server.inject.get('/books/3')).assertStatus(404)
+    const [first, second] = await Promise.all([
+      server.inject.post('/books/1/orders'),
+      server.inject.post('/books/1/orders'),
+    ])
+    expect([first.statusCode(), second.statusCode()].sort()).toEqual([200, 409])
+    expect(await copies()).toEqual([0, 1])
+    expect((await pool.query('select * from orders'))[0]).toHaveLength(1)
+  })
+
+  test('a wrong password and an unknown database fail the boot', async () => {
+    const { port } = mariadb
+    const refused = makeServer(`mysql://shop:wrong@127.0.0.1:${port}/test`)
+    await expect(refused.ready()).rejects.toThrow(/mysql.*Access denied for user 'shop'/s)
+    const unknown = makeServer(`mysql://root@127.0.0.1:${port}/nowhere`)
+    await expect(unknown.ready()).rejects.toThrow(/mysql.*Unknown database 'nowhere'/s)
+  })
+
+  test('work that fails is rolled back, and its connection is as new', async () => {
+    const failing = transaction(pool, async (connection) => {
+      await connection.query('update books set copies = 9')
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect(await copies()).toEqual([1, 1])
+  })
+
+  test('a deadlock is repeated', async () => {
+    let attempts = 0
+    let met = 0
+    let meet = () => {}
+    const both = new Promise<void>((resolve) => (meet = resolve))
+    const take = (first: number, second: number) =>
+      transaction(pool, async (connection) => {
+        attempts++
+        await connection.execute('update books set copies = copies + 1 where id = ?', [first])
+        if (++met === 2) meet()
+        await both
+        await connection.execute('update books set copies = copies + 1 where id = ?', [second])
+      })
+    await Promise.all([take(1, 2), take(2, 1)])
+    expect([attempts, await copies()]).toEqual([3, [3, 3]])
+  })
+
+  test('a wait for a lock that is too long is repeated as well', async () => {
+    const holder = await createConnection(mariadb.url)
+    await holder.beginTransaction()
+    await holder.query('update books set copies = 5 where id = 1')
+    let attempts = 0
+    await transaction(pool, async (connection) => {
+      // Of an attempt that waits too long, what came before the wait is taken back as well.
+      await connection.query('update books set copies = copies + 1 where id = 2')
+      await connection.query('set innodb_lock_wait_timeout = 1')
+      if (attempts++ > 0) await holder.commit()
+      await connection.query('update books set copies = copies + 1 where id = 1')
+    })
+    await holder.end()
+    expect([attempts, await copies()]).toEqual([2, [6, 2]])
+  })
+
+  test('a server that dies within a transaction fails it with the reason, and the pool connects again', async () => {
+    const lost = transaction(pool, async (connection) => {
+      await connection.query('update books set copies = 9')
+      await mariadb.kill()
+      await connection.query('update books set copies = 9')
+    })
+    await expect(lost).rejects.toMatchObject({ fatal: true })
+    ;(await server.inject.get('/health/ready')).assertStatus(503)
+    await mariadb.restart()
+    ;(await server.inject.get('/health/ready')).assertBodySubset({ checks: { mysql: 'ok' } })
+    expect(await copies()).toEqual([1, 1])
+  })
+
+  test('no connection stays taken', async () => {
+    const { length: idle } = (pool.pool as never as { _freeConnections: unknown[] })._freeConnections
+    const { length: all } = (pool.pool as never as { _allConnections: unknown[] })._allConnections
+    expect(idle).toBe(all)
+  })
 })

@@ -25,6 +25,12 @@ const services = [
     second: 'postgres',
   },
   {
+    command: 'mariadbd',
+    debian: 'mariadb-server-core',
+    tests: 'the recipe for MySQL',
+    where: '/usr/sbin',
+  },
+  {
     command: 'mosquitto',
     debian: 'mosquitto',
     tests: 'MQTT with a real broker',
