@@ -18,6 +18,8 @@ export class CapturedBody {
   size = 0
   /** Whether all bytes have passed. */
   isComplete = false
+  /** Why the bytes ended before all had passed. */
+  failure: { readonly error: unknown } | undefined
 
   constructor(limit: number, grow: (bytes: number) => void, onCut?: (size: number) => void) {
     this.#limit = limit
@@ -103,16 +105,24 @@ function passing<Chunk extends Uint8Array | string>(
   return {
     [Symbol.asyncIterator]() {
       const source = openSource(body as StreamBody)
+      let isWanted = true
       return {
         async next() {
-          const one = (await source.next()) as IteratorResult<Chunk>
-          if (one.done === true) kept.isComplete = true
-          else kept.add(typeof one.value === 'string' ? Buffer.from(one.value) : one.value)
-          if (kept.isCut) kept.onCut?.(kept.size)
-          return one
+          try {
+            const one = (await source.next()) as IteratorResult<Chunk>
+            if (one.done === true) kept.isComplete = true
+            else kept.add(typeof one.value === 'string' ? Buffer.from(one.value) : one.value)
+            if (kept.isCut) kept.onCut?.(kept.size)
+            return one
+          } catch (error) {
+            // What fails because the client has left is no failure of the source.
+            if (isWanted) kept.failure = { error }
+            throw error
+          }
         },
         async return() {
           // Not the iterator of a stream, which ends the stream only if it was started, and only after the chunk it waits for.
+          isWanted = false
           source.cancel()
           return { done: true, value: undefined }
         },

@@ -177,9 +177,15 @@ export class Recorder {
     const activity = this.ofRequest(request)
     if (activity === undefined) return
     activity.data.route = request.route
-    const isGone = this.capturedOf(activity)?.response === undefined
+    const kept = this.capturedOf(activity)
+    const broken = kept?.sent.failure
+    const isGone = kept?.response === undefined
     if (isGone) activity.note = 'client gone'
-    this.activities.end(activity, isGone || response.statusCode >= 500 ? 'failed' : 'ok')
+    if (broken !== undefined) {
+      activity.note += ', broke off'
+      this.failed(activity, broken.error)
+    }
+    this.activities.end(activity, isGone || broken || response.statusCode >= 500 ? 'failed' : 'ok')
   }
 
   failed(activity: Activity | undefined, error: unknown): void {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { clock, OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
+import { clock, isOptions, OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import type { MethodMark } from '../shared/decorators/decorator.ts'
 import type { QueueCounts } from '../shared/engines/contract.ts'
 import type { EngineRef, GenericPubSub, Unresolved } from '../shared/engines/custom.ts'
@@ -287,6 +287,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
 
   #readAs(engine: EngineRef, options: Options | undefined, path: string): MessageSettings {
     const { defaults, isForeign } = this.#definition
+    if (options !== undefined && !isOptions(options)) throw OptionError(path, options, 'an object of options')
     if (isForeign)
       return { native: options as object | undefined, meta: undefined, expireIn: undefined, repeat: undefined }
     const portable = this.#definition.kind === undefined && engine.kind === 'pgboss' ? { attempts: 1 } : undefined

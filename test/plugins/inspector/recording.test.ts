@@ -77,6 +77,28 @@ describe('requests', () => {
     expect(JSON.stringify(redactor.value(wide)).length).toBeLessThan(50_000)
   })
 
+  test.each(['inject', 'socket'])('a stream that fails after its headers has failed: %s', async (way) => {
+    const { server } = makeServer()
+    server.get('/report', (_req, res) =>
+      res.type('txt').stream(
+        (async function* () {
+          yield 'half of '
+          throw new Error('the disk is gone')
+        })(),
+      ),
+    )
+    const look = await lookAt(server)
+    if (way === 'inject') await expect(server.inject({ url: '/report' })).rejects.toThrow()
+    else {
+      const { port } = await server.listen()
+      await expect(fetch(`http://127.0.0.1:${port}/report`).then((res) => res.text())).rejects.toThrow()
+    }
+    await vi.waitUntil(async () => (await look.newest('request')).outcome !== 'running')
+    const seen = await look.newest('request')
+    expect(seen).toMatchObject({ outcome: 'failed', note: '200, broke off', error: { message: 'the disk is gone' } })
+    expect(seen.http.response.body!.text).toBe('half of ')
+  })
+
   test('a body of bytes is a size, a long one is cut, and a coded answer is text', async () => {
     const { server } = makeServer({ bodyLimit: 2_000 }, { compression: { threshold: 10 } })
     server.get('/bytes', (_req, res) => res.bytes(Buffer.from([0, 1, 2, 3])))

@@ -550,6 +550,14 @@ describe('in memory, without a server', () => {
     expect(seen).toEqual([[1], [1]])
   })
 
+  test.each([5, 'soon', null, [], () => ({})])('publish refuses %j in place of options', async (given) => {
+    const queue = memoryQueue<number>(freshName('no-options'))
+    const refused = { code: 'OptionError', message: expect.stringContaining('publish') }
+    await expect(queue.publish(1, given as never)).rejects.toMatchObject(refused)
+    await expect(queue.publishMany([1], (() => given) as never)).rejects.toMatchObject(refused)
+    if (typeof given !== 'function') await expect(queue.publishMany([1], given as never)).rejects.toMatchObject(refused)
+  })
+
   test('subscribe refuses invalid arguments', async () => {
     const queue = memoryQueue<number>(freshName('wrong'))
     await expect(queue.subscribe('x' as never)).rejects.toMatchObject({ code: 'OptionError' })
