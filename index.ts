@@ -35,18 +35,8 @@ export * from './plugins/queues/public.ts'
 export type { RateLimitOptions, RateLimitRule, RateLimitStore } from './plugins/rateLimit/index.ts'
 export { currentContext, type RequestContext } from './plugins/requestContext/index.ts'
 export type { ResponseSchemas } from './plugins/responses/index.ts'
-export {
-  type Serializer,
-  serializer,
-  type UseVariantOptions,
-  type VariantSchema,
-} from './plugins/serializer/index.ts'
-export type {
-  Session,
-  SessionControls,
-  SessionData,
-  SessionStore,
-} from './plugins/session/index.ts'
+export { type Serializer, serializer, type UseVariantOptions, type VariantSchema } from './plugins/serializer/index.ts'
+export type { Session, SessionControls, SessionData, SessionStore } from './plugins/session/index.ts'
 export type { ClassMark, MethodMark } from './plugins/shared/decorators/decorator.ts'
 export * from './plugins/shared/development/command-definition.ts'
 export type { CustomErrorFormat, ErrorFormat, ErrorFormatter } from './plugins/shared/failures/format.ts'
@@ -63,19 +53,6 @@ export * from './plugins/upload/public.ts'
 export type { UrlencodedOptions } from './plugins/urlencoded/index.ts'
 export * from './plugins/validation/public.ts'
 export { webRequest } from './plugins/web-request.ts'
-export type {
-  OutgoingWebhooksOptions,
-  VerifiedWebhook,
-  WebhookDelivery,
-  WebhookEndpoint,
-  WebhookEndpointState,
-  WebhookEvent,
-  WebhookOptions,
-  WebhookRequest,
-  WebhookResponse,
-  WebhookScheme,
-  WebhookSender,
-  WebhooksOptions,
-} from './plugins/webhooks/index.ts'
+export * from './plugins/webhooks/public.ts'
 export * from './plugins/websocket/public.ts'
 export { type BackgroundOptions, type MockServerOptions, Server, type ServerOptions } from './server.ts'

@@ -1,3 +1,4 @@
+import type { OpenApiOperation, OpenApiParameter, OpenApiReference } from '../../plugins/openapi/index.ts'
 import { pointed } from '../../plugins/shared/schema/names.ts'
 
 /** A JSON Schema in the form of OpenAPI 3.1. */
@@ -24,13 +25,8 @@ export type Schema =
       readonly deprecated?: boolean
     }
 
-export interface Parameter {
-  readonly name: string
+export interface Parameter extends Omit<OpenApiParameter, 'in' | 'schema'> {
   readonly in: string
-  readonly required?: boolean
-  readonly description?: string
-  readonly style?: string
-  readonly explode?: boolean
   readonly schema?: Schema
 }
 
@@ -39,18 +35,13 @@ export interface Content {
   readonly [mediaType: string]: { readonly schema?: Schema }
 }
 
-export interface Operation {
-  readonly summary?: string
-  readonly description?: string
-  readonly deprecated?: boolean
+export interface Operation extends Pick<OpenApiOperation, 'summary' | 'description' | 'deprecated'> {
   readonly parameters?: readonly (Parameter | Reference)[]
   readonly requestBody?: { readonly required?: boolean; readonly content?: Content } | Reference
   readonly responses?: { readonly [status: string]: { readonly content?: Content } | Reference }
 }
 
-export interface Reference {
-  readonly $ref: string
-}
+export type Reference = OpenApiReference
 
 /** The part of an OpenAPI document that the generator reads; other members are ignored. */
 export interface ApiDocument {

@@ -25,14 +25,12 @@ export async function fetchDescriptions(
       `${url} has neither an OpenAPI description at ${places[0]} nor an AsyncAPI description at ${places[1]}: register the plugin openapi or asyncapi, or pass their paths with --openapi and --asyncapi`,
     )
   }
-  if (api === undefined)
+  const missing = (format: string, at: URL, only: string) =>
     note(
-      `There is no OpenAPI description at ${places[0]}: the client has websockets only (--openapi sets another path).`,
+      `There is no ${format} description at ${at}: the client has ${only} (--${format.toLowerCase()} sets another path).`,
     )
-  if (messages === undefined)
-    note(
-      `There is no AsyncAPI description at ${places[1]}: the client has no websockets (--asyncapi sets another path).`,
-    )
+  if (api === undefined) missing('OpenAPI', places[0], 'websockets only')
+  if (messages === undefined) missing('AsyncAPI', places[1], 'no websockets')
   const { info } = (messages ?? {}) as ApiDocument
   return {
     document: (api ?? { ...(info && { info }) }) as ApiDocument,

@@ -92,11 +92,10 @@ export function shapeOf(typing: Typing, { item, operation }: Described, indent: 
   const inner = `${indent}  `
   const parameters = parametersOf(document, item, operation)
   const members: InputMember[] = []
-  for (const [part, where] of [
-    ['query', 'query'],
-    ['headers', 'header'],
-  ] as const) {
-    const own = parameters.filter((one) => one.in === where).sort((a, b) => (a.name < b.name ? -1 : 1))
+  for (const part of ['query', 'headers']) {
+    const own = parameters
+      .filter((one) => one.in === part.replace('headers', 'header'))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
     if (own.length === 0) continue
     const written = partMembers(own, printer, `${inner}  `).join('\n')
     const isRequired = own.some(isNeeded)

@@ -10,10 +10,5 @@ export { type SessionScheme, session } from './schemes/session.ts'
 export { type IssuedTicket, type TicketOptions, type TicketScheme, tickets } from './schemes/tickets.ts'
 export { type IssuedTokens, type TokenOptions, type TokenScheme, tokens } from './schemes/tokens.ts'
 export type { Auth } from './service.ts'
-export {
-  memoryRefreshTokens,
-  type RefreshTokenRedis,
-  type RefreshTokenStore,
-  redisRefreshTokens,
-} from './stores/refresh-tokens.ts'
+export * from './stores/refresh-tokens.ts'
 export { memoryTickets, redisTickets, type TicketRedis, type TicketStore } from './stores/tickets.ts'

@@ -5,13 +5,13 @@ import type { InputOf } from '../shared/schema/from-schema.ts'
 import { defined } from '../shared/values/json.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import { nameInTenant } from '../shared/values/tenants.ts'
-import { Mounts } from '../shared/work/mounts.ts'
 import { whenCommitted } from '../shared/work/transactions.ts'
 import type { Keeping, PresentClient, Recipient } from './buses/contract.ts'
 import type { ChannelOptions, ChannelParams } from './declared.ts'
 import { ChannelNameError, ChannelPayloadError, ChannelSchemaError, ChannelsNotRunningError } from './errors.ts'
 import type { Hub, Membership } from './hub.ts'
 import { ChannelPattern, type NameValues } from './name.ts'
+import { servers } from './servers.ts'
 import type { JoinableSocket } from './socket-client.ts'
 
 type ValuesOf<Name extends string> = string extends Name
@@ -64,9 +64,6 @@ const recipient = option.shape({ user: option.name(), client: option.name() }).i
 })
 // A message to an `undefined` user, one that was not found, must not reach all clients.
 const publishOptions = option.shape({ to: recipient.optional().guard(), except: option.name().guard() })
-
-/** The servers with channels, each with the hubs of its scopes, the oldest first; none until it has booted. */
-export const servers = new Mounts<Set<Hub>>('Say which: channel.for(server)')
 
 type Hubs = ReadonlySet<Hub>
 

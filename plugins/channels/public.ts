@@ -3,14 +3,7 @@ import type { AnyChannel } from './channel.ts'
 import type { ChannelsService } from './service.ts'
 
 export type { PresentClient } from './buses/contract.ts'
-export {
-  type AnyChannel,
-  type Channel,
-  type ChannelPublishOptions,
-  type ChannelRemoval,
-  channel,
-  type ServerChannel,
-} from './channel.ts'
+export * from './channel.ts'
 export type { ChannelClient, ChannelHistory, ChannelOptions, ChannelParams, ChannelRuleCall } from './declared.ts'
 export type { Membership } from './hub.ts'
 export type { ChannelsOptions, ChannelsRedisOptions } from './options.ts'

@@ -4,19 +4,7 @@ import type { EnvVariables } from './types.ts'
 
 export { createEnvSchema, type Env } from './env.ts'
 export type { EnvFileOptions, EnvOptions } from './options.ts'
-export type {
-  EnvArrayBuilder,
-  EnvBuilder,
-  EnvOf,
-  EnvOptionalOptions,
-  EnvSchema,
-  EnvType,
-  EnvTypes,
-  EnvValue,
-  EnvValueOptions,
-  EnvValues,
-  EnvVariables,
-} from './types.ts'
+export type * from './types.ts'
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {

@@ -2,7 +2,7 @@ import { hidden, OptionError } from '../../kernel/index.ts'
 import { jsonOf } from '../shared/environment/parse.ts'
 import { option } from '../shared/options/index.ts'
 import { isObject } from '../shared/values/json.ts'
-import type { EnvSchema, EnvType, EnvTypes, Report } from './types.ts'
+import type { EnvSchema, EnvType, EnvTypes } from './types.ts'
 
 type Read = EnvType<unknown>['read']
 
@@ -34,13 +34,7 @@ function checked(kind: string, expected: string, options: object | undefined, re
 }
 
 /** Returns one value converted to its type; reports an unusable value. An empty value is considered absent. */
-export function readValue(
-  type: EnvType<unknown>,
-  raw: unknown,
-  path: string,
-  report: Report,
-  secret: boolean,
-): unknown {
+export function readValue(type: EnvType<unknown>, ...[raw, path, report, secret]: Parameters<Read>): unknown {
   if (raw !== undefined && raw !== null && raw !== '') return type.read(raw, path, report, secret || type.secret)
   if (type.default !== undefined || type.optional) return type.default
   report(path, `is ${raw === '' ? 'empty' : 'missing'}; it takes ${type.expected}`)

@@ -1,6 +1,3 @@
-/** Collects problems; they never contain values. */
-export type Report = (path: string, problem: string) => void
-
 /** Options of every builder. */
 export interface EnvValueOptions<Value> {
   /** The value of a variable that is absent or empty. */
@@ -32,7 +29,7 @@ export interface EnvType<out Value> {
   /** Whether errors reveal nothing about the value. */
   readonly secret: boolean
   /** @internal */
-  read(raw: unknown, path: string, report: Report, secret: boolean): Value | undefined
+  read(raw: unknown, path: string, report: (path: string, problem: string) => void, secret: boolean): Value | undefined
   /** Never set: it only carries the type that `get` returns. */
   readonly value?: () => Value
 }

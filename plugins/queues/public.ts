@@ -42,17 +42,7 @@ export type {
 export type { QueueBatchHandler, QueueHandler, QueueMessage } from './batch.ts'
 export { defineQueueConfiguration } from './config.ts'
 export type { QueueMethod } from './decorator.ts'
-export {
-  bullmqQueue,
-  createQueue,
-  type MemoryQueue,
-  memoryQueue,
-  pgbossQueue,
-  type QueueFactory,
-  type QueueOptions,
-  queue,
-  sqsQueue,
-} from './factories.ts'
+export * from './factories.ts'
 export type { QueueChange, QueueEntry, QueueOperator, QueueSelection } from './operations.ts'
 export type { BatchOptions, Queue, QueueHandle } from './queue.ts'
 export { type QueueReport, QueueService, type QueueSubscriber } from './service.ts'

@@ -6,13 +6,7 @@ export type { DownloadUrlOptions, StorageContents, StorageDisk, StorageMode } fr
 export type { StorageOptions, StorageSettings } from './options.ts'
 export { type AzureBlobStorageOptions, AzureBlobStorageProvider } from './providers/azure.ts'
 export type { CdnOptions } from './providers/cdn.ts'
-export type {
-  StorageBody,
-  StorageDownloadHeaders,
-  StorageEntry,
-  StorageMetadata,
-  StorageProvider,
-} from './providers/contract.ts'
+export type * from './providers/contract.ts'
 export { type LocalStorageOptions, LocalStorageProvider } from './providers/local.ts'
 export { MemoryStorageProvider } from './providers/memory.ts'
 export { type S3StorageOptions, S3StorageProvider } from './providers/s3.ts'

@@ -16,15 +16,7 @@ export { type RecordMatch, TestRecord } from './record.ts'
 export type { TestEmail, TestJob, TestMessage, TestObject, TestRecords, TestSocket } from './records.ts'
 export { MockResponse } from './response.ts'
 export { type TenantsReport, type TestedTenant, type TestTenantsOptions, testTenants } from './tenants.ts'
-export {
-  type FakeService,
-  type SettledOptions,
-  type TestedApp,
-  type TestMembers,
-  type TestServer,
-  type TestServerOptions,
-  testServer,
-} from './test-server.ts'
+export * from './test-server.ts'
 
 // The modules that a test imports wait for its server, however long the test takes to create it.
 expectServer()
