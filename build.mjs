@@ -129,7 +129,8 @@ const { output } = await bundle.write({
   plugins,
   codeSplitting: {
     groups: [
-      { name: 'contract', test: (id) => contract.has(id), priority: 5 },
+      // The client is in the entry point: servers and commands load only the rest.
+      { name: 'contract', test: (id) => contract.has(id) && all.has(id), priority: 5 },
       { name: 'start', test: (id) => all.has(id) && start.has(id), priority: 4 },
       { name: 'command-line', test: (id) => start.has(id) && !all.has(id) && id !== startModules[0], priority: 4 },
       { name: 'shared', test: (id) => all.has(id) && light.has(id), priority: 3 },
@@ -160,8 +161,9 @@ for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
 }
 const templates = 'cli/scaffold/templates'
 cpSync(join(root, templates), join(out, templates), { recursive: true })
-// Generated clients contain it.
-cpSync(join(root, 'plugins/contract/calls.ts'), join(out, templates, 'sdk/calls.ts.mustache'))
+// Generated clients contain them.
+for (const file of ['calls.ts', 'once.ts'])
+  cpSync(join(root, 'plugins/contract', file), join(out, templates, `sdk/${file}.mustache`))
 // npm does it when it installs the package, and not again when a linked one is rebuilt.
 chmodSync(join(out, 'cli/index.js'), 0o755)
 // Their licences ask for it. Written last: a build without this file is not complete.

@@ -30,7 +30,7 @@ interface GenerateOptions {
 
 /** The types that the runtime part declares: components have other names. */
 const runtimeNames =
-  'Answer AnyAnswer ApiError Call CallOptions ClientOptions DataOf FailureStatus HeaderValues Input IsSuccess OnceOptions Redirect Refusal Result SuccessStatus Value'
+  'Answer AnyAnswer ApiError Call CallOptions ClientOptions DataOf FailureStatus HeaderValues Input IsSuccess OnceInput OnceOptions Redirect Refusal Result SuccessStatus Value'
 
 /** Globals that it uses: a component with such a name would hide them. */
 const globals =
@@ -42,11 +42,15 @@ const socketNames =
 const socketGlobals = 'ArrayBuffer AsyncIterable AsyncIterator IteratorResult ReturnType Set URL'
 
 /** The part that is the same in all generated clients: how calls are sent and responses are read. */
-export function runtime(): string {
-  // The build has copied it from the client of contracts to its templates.
-  const calls = readFileSync(join(packageFolder(), 'dist/cli/scaffold/templates/sdk/calls.ts.mustache'), 'utf8')
-  const [, ...parts] = calls.replaceAll(/^export (?=(async )?function)/gm, '').split('\n\n')
-  return `${parts.join('\n\n')}\n${fromTemplate('sdk/client.ts')}`
+export const runtime = (): string => `${ofContracts('calls.ts')}\n${fromTemplate('sdk/client.ts')}`
+
+/** A file of the client of contracts, which the build has copied to the templates, without its first comment and its imports. */
+function ofContracts(file: string): string {
+  const code = readFileSync(join(packageFolder(), `dist/cli/scaffold/templates/sdk/${file}.mustache`), 'utf8')
+  const parts = code.replaceAll(/^export (?=(async )?function)/gm, '').split('\n\n')
+  const declared = parts.slice(1).filter((part) => !part.startsWith('import '))
+  // There it extends the options of calls, here it merges with them.
+  return declared.join('\n\n').replace(' extends AnyClientOptions', '')
 }
 
 /** Names that no type may have. */
@@ -85,7 +89,7 @@ ${hasSockets ? '  const open = openSockets(options)\n' : ''}  return ${codeOf(tr
 }
 `,
     runtime(),
-    operations.some((one) => isOnce(document, one)) ? fromTemplate('sdk/once.ts') : '',
+    operations.some((one) => isOnce(document, one)) ? ofContracts('once.ts') : '',
     hasSockets ? fromTemplate('sdk/sockets.ts') : '',
   ]
     .map((part) => part.replace(/^\n+/, ''))

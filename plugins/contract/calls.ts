@@ -95,7 +95,7 @@ export async function read(response: Response, emptyText?: ''): Promise<unknown>
   return blob.size === 0 ? undefined : blob
 }
 
-function write(body: unknown, type: string | undefined, headers: Headers) {
+export function write(body: unknown, type: string | undefined, headers: Headers) {
   if (body === undefined || body instanceof FormData || body instanceof URLSearchParams) return body
   if (type === 'multipart/form-data') return fill(new FormData(), body, 'body')
   if (type === 'application/x-www-form-urlencoded') return fill(new URLSearchParams(), body, 'body')

@@ -1,17 +1,8 @@
 import { defineErrors, withCause } from '../../kernel/support/errors.ts'
 import { checkOptions } from '../../kernel/support/options.ts'
-import {
-  address,
-  type ClientOptions,
-  read,
-  rest,
-  type Input as SentInput,
-  search,
-  segment,
-  send,
-  signalOf,
-} from './calls.ts'
+import { address, read, rest, type Input as SentInput, search, segment, send, signalOf } from './calls.ts'
 import { ContractError, type NamedRoute, readContract } from './define.ts'
+import { type ClientOptions, type OnceOptions, once } from './once.ts'
 import type { ContractClient } from './types.ts'
 
 // If a handler does not catch it, the response is a 500 without details: addresses of other servers are not meant for clients.
@@ -19,7 +10,7 @@ const { ContractCallError } = defineErrors({
   ContractCallError: (name: string, request: string, why: string) => `${name} (${request}): ${why}`,
 })
 
-interface Input extends SentInput {
+interface Input extends SentInput, OnceOptions {
   readonly params?: { readonly [name: string]: unknown }
 }
 
@@ -44,24 +35,32 @@ export function contractClient<Routes extends object>(
   contract: Routes,
   options: ClientOptions = {},
 ): ContractClient<Routes> {
-  checkOptions('contractClient', options, ['baseUrl', 'headers', 'fetch', 'credentials', 'timeout', 'signal'])
+  checkOptions('contractClient', options, [
+    'baseUrl',
+    'headers',
+    'fetch',
+    'credentials',
+    'timeout',
+    'signal',
+    'retries',
+  ])
   const calls = readContract(contract).map((named) => [named.name, (input?: Input) => call(named, options, input)])
   return Object.fromEntries(calls) as ContractClient<Routes>
 }
 
 async function call(named: NamedRoute, options: ClientOptions, input: Input = {}) {
   const { name, route, segments } = named
-  const members = ['params', 'query', 'headers', 'body'].filter(
-    (member) =>
-      member === 'headers' || (member === 'params' ? segments.some(({ kind }) => kind !== 'static') : member in route),
-  )
-  checkOptions(name, input, [...members, 'timeout', 'signal'])
+  const isOnce = route.idempotency === true
+  const params = segments.some(({ kind }) => kind !== 'static') ? ['params'] : []
+  const members = ['query', 'body', 'retries'].filter((one) => (one === 'retries' ? isOnce : one in route))
+  checkOptions(name, input, [...params, ...members, 'headers', 'timeout', 'signal'])
   const path = pathOf(named, input)
   const signal = signalOf(options, input)
   try {
     const client = { ...options, signal, timeout: undefined }
-    const sent = { headers: input.headers, body: input.body }
-    const response = await send(client, route.method, path, sent, 'application/json')
+    const { headers: own, body, retries } = input
+    const sent = { headers: own, body, retries }
+    const response = await (isOnce ? once : send)(client, route.method, path, sent, 'application/json')
     const { ok, status, headers } = response
     return { ok, status, headers, body: await read(response) }
   } catch (error) {

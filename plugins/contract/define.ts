@@ -20,6 +20,11 @@ export interface ContractRoute {
   readonly body?: object
   /** The schemas of the responses' bodies, by status; the result of a call has one of these types. */
   readonly responses?: { readonly [status: number]: object }
+  /**
+   * Whether the server carries a call out once, however often it is sent: the client makes an `Idempotency-Key`, and sends the call again if no
+   * response comes. The option `idempotency` of the route is set; the implementation may give its details.
+   */
+  readonly idempotency?: true
 }
 
 /** Routes by the names under which they are implemented and called. */
@@ -27,7 +32,8 @@ export interface Contract {
   readonly [name: string]: ContractRoute
 }
 
-export const contractMembers = ['method', 'path', 'params', 'query', 'headers', 'body', 'responses'] as const
+const schemaMembers = ['params', 'query', 'headers', 'body', 'responses'] as const
+export const contractMembers = ['method', 'path', ...schemaMembers, 'idempotency'] as const
 const bodiless: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 export type Bodiless = { readonly method: 'GET' | 'HEAD' | 'OPTIONS' }
 
@@ -139,7 +145,7 @@ function readRoute(route: ContractRoute, fail: (what: string) => Error): Shape[]
   const { method, path, responses } = route
   if (!methods.includes(method)) throw fail(`its method is one of ${methods.join(', ')}`)
   if (route.body !== undefined && bodiless.includes(method)) throw fail(`a ${method} request has no body`)
-  for (const member of ['params', 'query', 'headers', 'body', 'responses'] as const) {
+  for (const member of schemaMembers) {
     if (!(member in route)) continue
     const given: unknown = route[member]
     if (given === undefined) throw fail(`its ${member} is undefined. Correct the import, or leave it out`)
@@ -147,6 +153,8 @@ function readRoute(route: ContractRoute, fail: (what: string) => Error): Shape[]
       throw fail(member === 'responses' ? 'its responses are schemas by status' : `its ${member} is a schema`)
     }
   }
+  if ('idempotency' in route && route.idempotency !== true)
+    throw fail('its idempotency is true; pass its details with its handler, to implement()')
   for (const status of Object.keys(responses ?? {})) {
     if (!/^[2-5]\d\d$/.test(status)) throw fail(`"${status}" in its responses is not a status from 200 to 599`)
   }

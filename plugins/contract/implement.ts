@@ -29,7 +29,7 @@ type Checked<Route, Extension, Prefix extends string, Given, Member extends keyo
   ? Given[Member]
   : Member extends 'handler'
     ? HandlerOf<Route, Extension, Prefix, NoInfer<Given>>
-    : Member extends keyof ContractRoute
+    : Member extends Exclude<keyof ContractRoute, 'idempotency'>
       ? `${Member} is said by the contract`
       : Member extends keyof BodilessOptions
         ? Route extends Bodiless
@@ -104,13 +104,14 @@ function withStatus(status: number | undefined, handler: Function): Function {
   return Object.defineProperty(answering, 'name', { value: handler.name })
 }
 
-function read(name: string, given: unknown): { options: object; handler: Function } {
+function read(name: string, given: unknown): { options: RouteOptions; handler: Function } {
   const { handler, ...options } = (typeof given === 'function' ? { handler: given } : Object(given)) as RouteOptions & {
     handler?: unknown
   }
   if (typeof handler !== 'function') throw ContractError(`the implementation of ${name} has no handler`)
   for (const member of contractMembers) {
-    if (member in options)
+    // Its details are those of the server.
+    if (member in options && !(member === 'idempotency' && options.idempotency))
       throw ContractError(`the implementation of ${name} has "${member}", which the contract already sets`)
   }
   const { apidoc } = options

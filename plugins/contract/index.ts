@@ -1,4 +1,5 @@
-export type { CallOptions, ClientOptions as ContractClientOptions, HeaderValues } from './calls.ts'
+export type { CallOptions, HeaderValues } from './calls.ts'
 export { contractClient } from './client.ts'
 export { type Contract, type ContractRoute, defineContract } from './define.ts'
+export type { ClientOptions as ContractClientOptions, OnceOptions } from './once.ts'
 export type * from './types.ts'

@@ -1,6 +1,7 @@
 import type { PathParams } from '../../kernel/routing/pattern.ts'
 import type { InputOf, OutputOf } from '../shared/schema/from-schema.ts'
 import type { CallOptions, FailureStatus, HeaderValues, IsSuccess, SuccessStatus } from './calls.ts'
+import type { OnceOptions } from './once.ts'
 
 type Flat<T> = { [Name in keyof T]: T[Name] } & {}
 
@@ -24,6 +25,8 @@ type Part<Name extends string, Value> = {} extends Value
   ? { readonly [Member in Name]?: Value }
   : { readonly [Member in Name]: Value }
 
+type OptionsOf<Route> = Route extends { readonly idempotency: true } ? OnceOptions : CallOptions
+
 /** The argument of a call of one route: the `params` of its path, and `query`, `headers` and `body` as its schemas accept them. */
 export type CallInput<Route> = Flat<
   (Route extends { readonly path: infer Path extends string }
@@ -38,7 +41,7 @@ export type CallInput<Route> = Flat<
         ? { readonly body?: InputOf<Schema> }
         : { readonly body: InputOf<Schema> }
       : {}) &
-    Omit<CallOptions, Route extends { readonly headers: unknown } ? 'headers' : never>
+    Omit<OptionsOf<Route>, Route extends { readonly headers: unknown } ? 'headers' : never>
 >
 
 /** The type of a value after a round trip through JSON: a `Date` becomes a string. */

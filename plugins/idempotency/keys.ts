@@ -119,13 +119,11 @@ export class IdempotencyKeys {
   guard({ ttl = this.#settings.ttl, scope = this.#settings.scope, required }: RouteSettings): Middleware {
     return async (req, res, next) => {
       const key = keyOf(req)
-      if (key === undefined) {
-        if (required) throw errors.IdempotencyKeyError('is missing')
-        return next()
-      }
+      if (key === undefined && !required) return next()
       const caller = await scope(req)
       const isKnown = Number.isFinite(caller) || (typeof caller === 'string' && caller !== '')
       if (!isKnown) throw errors.IdempotencyScopeError()
+      if (key === undefined) throw errors.IdempotencyKeyError('is missing')
       const fingerprint = fingerprintOf(req)
       const tenant = currentTenant()
       const claim: Claim = {

@@ -115,7 +115,7 @@ function passing<Chunk extends Uint8Array | string>(
             if (kept.isCut) kept.onCut?.(kept.size)
             return one
           } catch (error) {
-            // What fails because the client has left is no failure of the source.
+            // A client that has left ends the source, which may fail then.
             if (isWanted) kept.failure = { error }
             throw error
           }

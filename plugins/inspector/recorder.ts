@@ -181,10 +181,8 @@ export class Recorder {
     const broken = kept?.sent.failure
     const isGone = kept?.response === undefined
     if (isGone) activity.note = 'client gone'
-    if (broken !== undefined) {
-      activity.note += ', broke off'
-      this.failed(activity, broken.error)
-    }
+    if (broken) activity.note += ', broke off'
+    if (broken) this.failed(activity, broken.error)
     this.activities.end(activity, isGone || broken || response.statusCode >= 500 ? 'failed' : 'ok')
   }
 

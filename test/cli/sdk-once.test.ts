@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { transform } from 'esbuild'
 import { type Request, type Response, RouteCollection, Server } from 'framework'
+import { type ContractClientOptions, contractClient, defineContract } from 'framework/contract'
 import { describeServer } from 'framework/plugins/openapi'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { ApiDocument } from '../../cli/sdk/document.ts'
 import { generateClient } from '../../cli/sdk/generate.ts'
 import { deferred } from '../../plugins/shared/values/promises.ts'
@@ -18,7 +20,8 @@ interface Answer {
   readonly headers: Headers
 }
 type Post = (input?: object) => Promise<Answer>
-type CreateClient = (options: object) => { orders: { post: Post; delete: Post }; plain: { post: Post } }
+type Orders = { orders: { post: Post; delete: Post }; plain: { post: Post } }
+type CreateClient = (options: object) => Orders & { private: { post: Post; delete: Post } }
 
 let effects = 0
 let proceed = deferred()
@@ -37,6 +40,9 @@ function makeServer() {
   server.post('/orders', { idempotency: { required: true } }, handler)
   server.delete('/orders', { idempotency: true }, handler)
   server.post('/plain', handler)
+  const scope = (req: Request) => req.headers['x-user']
+  server.post('/private', { idempotency: { scope } }, handler)
+  server.delete('/private', { idempotency: { scope, required: true } }, handler)
   return server
 }
 
@@ -78,9 +84,6 @@ let server: Server
 let proxy: Awaited<ReturnType<typeof startProxy>>
 let source: string
 let createClient: CreateClient
-const client = (options: object = {}) =>
-  // Undici would keep a connection for the next call, which the proxy counts by connections.
-  createClient({ baseUrl: proxy.baseUrl, headers: { connection: 'close' }, ...options })
 const keys = () => proxy.requests.flatMap((text) => /^idempotency-key: (.*)$/im.exec(text)?.[1] ?? [])
 
 beforeAll(async () => {
@@ -101,7 +104,72 @@ beforeEach(() => {
   proceed.resolve()
 })
 
-describe('a call that the server carries out once', () => {
+/** The client of a contract with the same routes, in the form of the generated one. */
+const contract = defineContract({
+  post: { method: 'POST', path: '/orders', body: z.unknown(), idempotency: true },
+  delete: { method: 'DELETE', path: '/orders', idempotency: true },
+  plain: { method: 'POST', path: '/plain' },
+  postPrivate: { method: 'POST', path: '/private', idempotency: true },
+  deletePrivate: { method: 'DELETE', path: '/private', idempotency: true },
+})
+function clientOfContract({ onError, ...options }: ContractClientOptions & { onError?: (error: unknown) => void }) {
+  const calls = contractClient(contract, options)
+  const like =
+    (call: (input: never) => Promise<{ ok: boolean; status: number; body: unknown; headers: Headers }>): Post =>
+    async (input) => {
+      try {
+        const { ok, body, ...answer } = await call(input as never)
+        if (!ok) onError?.(answer)
+        return { ...answer, data: body }
+      } catch (error) {
+        onError?.(error)
+        throw Object(error).cause ?? error
+      }
+    }
+  return {
+    orders: { post: like(calls.post), delete: like(calls.delete) },
+    plain: { post: like(calls.plain) },
+    private: { post: like(calls.postPrivate), delete: like(calls.deletePrivate) },
+  }
+}
+
+describe.each(['generated', 'contract'])('a call that the server carries out once, %s client', (kind) => {
+  const client = (options: object = {}) => {
+    const all = { baseUrl: proxy.baseUrl, headers: { connection: 'close' }, ...options }
+    // Undici would keep a connection for the next call, which the proxy counts by connections.
+    return kind === 'generated' ? createClient(all) : clientOfContract(all)
+  }
+
+  describe('of a caller who is not known', () => {
+    test('works without a key where none is required, is sent once, and changes nothing for known callers', async () => {
+      expect((await client().private.post()).status).toBe(201)
+      expect([effects, keys().length, proxy.requests.length]).toEqual([1, 1, 2])
+      proxy.cuts.push(Number.POSITIVE_INFINITY, 1)
+      await expect(client().private.post()).rejects.toThrow()
+      expect(effects).toBe(2)
+      const known = { connection: 'close', 'x-user': 'ada' }
+      proxy.cuts.push(1)
+      expect((await client({ headers: known }).private.post()).headers.get('idempotent-replayed')).toBe('true')
+      expect(effects).toBe(3)
+    })
+
+    test('is refused with the reason where a key is required, or given by the call', async () => {
+      const code = { code: 'IdempotencyScopeError' }
+      expect(await client().private.delete()).toMatchObject({ status: 400, data: code })
+      proxy.requests.length = 0
+      const own = await client().private.post({ headers: { 'idempotency-key': 'mine' } })
+      expect([own, proxy.requests.length, effects]).toMatchObject([{ status: 400, data: code }, 1, 0])
+    })
+
+    test('is not sent without its key after an attempt that may have been carried out', async () => {
+      let calls = 0
+      const headers = () => (calls++ === 0 ? { connection: 'close', 'x-user': 'ada' } : { connection: 'close' })
+      proxy.cuts.push(1)
+      expect((await client({ headers }).private.post()).status).toBe(400)
+      expect(effects).toBe(1)
+    })
+  })
+
   test.each([
     ['before the response', 1],
     ['in the middle of its body', 5_000],
@@ -117,15 +185,15 @@ describe('a call that the server carries out once', () => {
   test('waits while the first attempt runs', async () => {
     proceed = deferred()
     const lost = new AbortController()
-    const running = client().orders.post({ headers: { 'Idempotency-Key': 'mine' }, signal: lost.signal })
+    const running = client().orders.post({ headers: { 'Idempotency-Key': kind }, signal: lost.signal })
     await expect.poll(() => proxy.requests.length).toBe(1)
     lost.abort()
     await expect(running).rejects.toThrow()
-    const again = client().orders.post({ headers: { 'idempotency-key': 'mine' } })
+    const again = client().orders.post({ headers: { 'idempotency-key': kind } })
     await expect.poll(() => proxy.responses.some((text) => text.startsWith('HTTP/1.1 409'))).toBe(true)
     proceed.resolve()
     expect((await again).status).toBe(201)
-    expect([effects, new Set(keys())]).toEqual([1, new Set(['mine'])])
+    expect([effects, new Set(keys())]).toEqual([1, new Set([kind])])
   })
 
   test.each([429, 503])('is sent again after %i with Retry-After, and each call has its own key', async (status) => {
@@ -174,6 +242,8 @@ describe('a call that the server carries out once', () => {
     controller.abort()
     await expect(aborted).rejects.toMatchObject({ name: 'AbortError' })
     await expect(client().orders.post({ timeout: 300 })).rejects.toMatchObject({ name: 'TimeoutError' })
+    // On a busy machine, it may end before its connection, which the next test would count.
+    await expect.poll(() => refusals.length).toBe(0)
     expect(keys()).toHaveLength(2)
   })
 
@@ -192,7 +262,9 @@ describe('a call that the server carries out once', () => {
     const form = new FormData()
     form.append('title', 'Emma')
     form.append('cover', new File(['abc'], 'cover.png', { type: 'image/png' }))
-    for (const body of [form, new Blob(['a stream']).stream()]) {
+    // Bodies of contracts are JSON, or forms of one's own.
+    const stream = kind === 'generated' ? [new Blob(['a stream']).stream()] : []
+    for (const body of [form, ...stream]) {
       proxy.cuts.push(1)
       proxy.requests.length = 0
       expect((await client().orders.post({ body })).status).toBe(201)
@@ -217,7 +289,7 @@ describe('a call that the server carries out once', () => {
 
 test('any other call is sent once, without a key', async () => {
   proxy.cuts.push(1)
-  await expect(client().plain.post()).rejects.toThrow()
+  await expect(createClient({ baseUrl: proxy.baseUrl }).plain.post()).rejects.toThrow()
   expect([keys(), proxy.requests.length]).toEqual([[], 1])
 })
 

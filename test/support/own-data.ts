@@ -13,15 +13,16 @@ export interface RunsAs {
 /** Servers of databases refuse to run as root: then they run as the user of their package, or as `nobody`. */
 export function userOf(...users: string[]): RunsAs {
   if (process.getuid?.() !== 0) return {}
+  const all = [...users, 'nobody']
   const idOf = (flag: string, user: string) => {
     const { status, stdout } = spawnSync('id', [flag, user], { encoding: 'utf8' })
     return status === 0 ? Number(stdout) : undefined
   }
-  for (const user of [...users, 'nobody']) {
+  for (const user of all) {
     const [uid, gid] = [idOf('-u', user), idOf('-g', user)]
     if (uid !== undefined && gid !== undefined) return { uid, gid }
   }
-  throw new Error(`this server does not run as root, and there is no user ${users.join(', ')} or nobody`)
+  throw new Error(`this server does not run as root, and this machine has none of its users: ${all.join(', ')}`)
 }
 
 /** Runs a program to its end as that user, in a folder that this user may enter. */

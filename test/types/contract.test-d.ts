@@ -22,6 +22,7 @@ const shop = defineContract({
     query: z.object({ words: z.array(z.string()).optional(), page: z.number().default(1) }),
     responses: { 200: Post, 404: Problem },
   },
+  order: { method: 'POST', path: '/orders', idempotency: true },
   addPost: {
     method: 'POST',
     path: '/posts',
@@ -57,6 +58,7 @@ implement(router, shop, {
     if (req.query.page > 5) return res.conflict({})
     return { id: 1, title: 'x', at: new Date() }
   },
+  order: { idempotency: { ttl: 60_000 }, handler: (_req, res) => res.created() },
   addPost: {
     middlewares: [author],
     log: false,
@@ -107,6 +109,9 @@ implement(router, small, {
 
 const client = contractClient(shop, { baseUrl: 'http://a.test' })
 export async function calls() {
+  await client.order({ retries: 1, timeout: 5 })
+  // @ts-expect-error retries is an option of calls that the server carries out once
+  await client.addPost({ body: { title: 'x' }, retries: 1 })
   const read = await client.readPost({
     params: { id: 1 },
     query: { words: ['a'] },
@@ -161,3 +166,6 @@ type _Json = Expect<
     { at?: string; list: { n: 1 | null }[]; any: unknown; pair: [string, string] }
   >
 >
+
+// @ts-expect-error its details belong to the implementation
+defineContract({ order: { method: 'POST', path: '/orders', idempotency: { ttl: 5 } } })

@@ -16,6 +16,8 @@ describe('a contract', () => {
     [{ one: { method: 'FETCH', path: '/one' } }, 'its method is one of GET, HEAD, POST'],
     [{ one: { method: 'GET', path: '/one', body: schema } }, 'a GET request has no body'],
     [{ one: { method: 'POST', path: '/one', body: 'text' } }, 'its body is a schema'],
+    [{ one: { method: 'POST', path: '/one', idempotency: { ttl: 5 } } }, 'its idempotency is true; pass its details'],
+    [{ one: { method: 'POST', path: '/one', idempotency: false } }, 'its idempotency is true'],
     [{ one: { method: 'POST', path: '/one', responses: { ok: schema } } }, '"ok" in its responses is not a status'],
     [{ one: { method: 'POST', path: '/one', responses: null } }, 'its responses are schemas by status'],
     [

@@ -135,6 +135,11 @@ describe('an implementation is refused that', () => {
     ))
   test('has no handler', () => refused({ readPost: handler, addPost: { log: false } }, 'of addPost has no handler'))
   test('is not a function', () => refused({ readPost: handler, addPost: 5 }, 'of addPost has no handler'))
+  test('takes back what the contract promises', () =>
+    refused(
+      { readPost: handler, addPost: { handler, idempotency: false } },
+      'of addPost has "idempotency", which the contract already sets',
+    ))
   test('has the message of the contract', () =>
     refused(
       { readPost: handler, addPost: { handler, path: '/x' } },

@@ -67,6 +67,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
 /** Who asks the process itself. */
 const ofTheProcess: { readonly [path: string]: string } = {
   'plugins/contract/calls.ts': 'runs in browsers, without the kernel',
+  'plugins/contract/once.ts': 'runs in browsers, without the kernel',
   'plugins/testing/clock.ts': 'waits for the work that stops it',
 }
 

@@ -1,5 +1,9 @@
-export interface ClientOptions {
-  /** How often a call with an Idempotency-Key is sent again. Default 3; with 0, it is sent once, and without a key unless the call has one. */
+// How typed clients send calls that the server carries out once. As with calls.ts, generated clients contain its text.
+
+import { type ClientOptions as AnyClientOptions, type CallOptions, type Input, send, signalOf, write } from './calls.ts'
+
+export interface ClientOptions extends AnyClientOptions {
+  /** How often a call with an `Idempotency-Key` is sent again. Default 3; with 0, it is sent once, and without a key unless the call has one. */
   readonly retries?: number | undefined
 }
 
@@ -9,11 +13,13 @@ export interface OnceOptions extends CallOptions {
   readonly retries?: number | undefined
 }
 
+interface OnceInput extends Input, OnceOptions {}
+
 /**
  * Sends a call with an Idempotency-Key, and again with the same key while no response comes, or one that names the time of the next attempt.
  * The timeout is that of all attempts together.
  */
-async function once(client: ClientOptions, method: string, path: string, input: Input & OnceOptions = {}, type?: string): Promise<Response> {
+export async function once(client: ClientOptions, method: string, path: string, input: OnceInput = {}, type?: string) {
   const retries = input.retries ?? client.retries ?? 3
   if (!(retries > 0)) return send(client, method, path, input, type)
   const bytes = crypto.getRandomValues(new Uint8Array(16))
@@ -26,14 +32,19 @@ async function once(client: ClientOptions, method: string, path: string, input: 
     type = written.headers.get('content-type') ?? type
     body = await written.arrayBuffer()
   }
+  const call = { ...input, body, signal: undefined, timeout: undefined }
+  const plain = { ...client, signal, timeout: undefined }
   let isLost = false
+  let isOwn = true
   const repeated: ClientOptions = {
-    ...client,
-    signal,
-    timeout: undefined,
-    headers: async () => ({ ...(typeof client.headers === 'function' ? await client.headers() : client.headers), 'Idempotency-Key': key }),
+    ...plain,
+    headers: async () => {
+      const common = typeof client.headers === 'function' ? await client.headers() : client.headers
+      return { ...common, 'Idempotency-Key': key }
+    },
     fetch: async (request) => {
       isLost = true
+      isOwn = request.headers.get('idempotency-key') === key
       const response = await (client.fetch ?? fetch)(request)
       // The connection may be lost within the body as well. A stream of events has no end.
       if (!response.headers.get('content-type')?.startsWith('text/event-stream')) await response.clone().arrayBuffer()
@@ -44,7 +55,11 @@ async function once(client: ClientOptions, method: string, path: string, input: 
   for (let attempt = 0; ; attempt++, isLost = false) {
     let wait = 500 * 2 ** attempt * (0.5 + Math.random() / 2)
     try {
-      const response = await send(repeated, method, path, { ...input, body, signal: undefined, timeout: undefined }, type)
+      const response = await send(repeated, method, path, call, type)
+      // Nothing was done, because a caller who is not known owns no key; an earlier attempt may have been that of a known one.
+      const isRefused = attempt === 0 && isOwn && response.status === 400
+      if (isRefused && /"IdempotencyScopeError"/.test(await response.clone().text()))
+        return send(plain, method, path, call, type)
       const asked = nextAttempt(response)
       if (asked === undefined || attempt >= retries) return response
       await response.body?.cancel()
@@ -54,17 +69,11 @@ async function once(client: ClientOptions, method: string, path: string, input: 
       if (!isLost || attempt >= retries || signal.aborted) throw error
     }
     signal.throwIfAborted()
-    await new Promise<void>((resolve, reject) => {
-      const stop = (): void => {
-        clearTimeout(timer)
-        reject(signal.reason)
-      }
-      const timer = setTimeout(() => {
-        signal.removeEventListener('abort', stop)
-        resolve()
-      }, wait)
-      signal.addEventListener('abort', stop)
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, wait)
+      signal.addEventListener('abort', () => resolve(clearTimeout(timer)))
     })
+    signal.throwIfAborted()
   }
 }
 
