@@ -43,6 +43,7 @@ export {
 export { personalState, watchPersonal } from './shared/http/client-specific.ts'
 export { connectionHeaders } from './shared/http/connection-headers.ts'
 export { mediaType, mediaTypeOfFile } from './shared/http/media-types.ts'
+export { networkOf } from './shared/http/network.ts'
 export { parseQuery } from './shared/http/query.ts'
 export { RouteValue } from './shared/http/route-value.ts'
 export { applicationLogger, lineLogger } from './shared/logging/logger.ts'

@@ -161,10 +161,11 @@ test with a database of its own. Without --type the command asks for it.`,
 })
 
 const accountKinds = ['database', 'memory'] as const
+const accountPages = ['frame', 'forgot-password', 'choose-password', 'ended', 'message']
 
 export const initAuth = ownCommand({
-  details: `Writes src/auth/: routes to sign up, log in, refresh, log out and reset a password by email, where accounts are kept, and a test. It also
-writes the mailer if there is none. Accounts are in the database of src/database.ts, if there is one; otherwise in memory, which production
+  details: `Writes src/auth/: routes to sign up, log in, refresh, log out and reset a password by email, the pages of a forgotten password, where
+accounts are kept, and a test. It also writes the mailer if there is none. Accounts are in the database of src/database.ts, if there is one; otherwise in memory, which production
 refuses.`,
   flags: withKind(accountKinds, 'Where accounts are kept (default: the database, if there is one)'),
   run: (input) => scaffold(input, 'auth', (place) => authIn(place, input.flags.type)),
@@ -185,11 +186,21 @@ function authIn(place: Place, typed: string | undefined): Scaffold {
     databaseFile,
     accountsModule: pathBetween(databaseFile, accounts),
     mailer: importPath(place, mailer),
+    pages: inFolder(place, 'pages'),
   }
   const { files, next } = fromTemplates(place, 'auth', 'auth', values)
   const mail = exists(mailer) ? undefined : mailerIn(beside, 'none')
   return {
-    files: [...files, { path: accounts, text: sourceFrom('auth-accounts.ts', values) }, ...(mail?.files ?? [])],
+    files: [
+      ...files,
+      { path: accounts, text: sourceFrom('auth-accounts.ts', values) },
+      { path: inFolder(place, 'pages.ts'), text: sourceFrom('auth-pages.ts', values) },
+      ...accountPages.map((name) => ({
+        path: inFolder(place, `pages/${name}.html`),
+        text: fromTemplate(`auth-pages/${name}.html`),
+      })),
+      ...(mail?.files ?? []),
+    ],
     next,
     packages: ['jose', ...(mail?.packages ?? [])],
     variables: [

@@ -1,15 +1,19 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { hasChromium, startChromium, watch } from '../support/chromium.ts'
+import { applicationOfPages } from '../support/cli/auth-pages.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project, root, runIn } from '../support/cli.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { runTsc } from '../support/typescript.ts'
 
 const apps = {
-  memory: { flags: [], tests: 14 },
-  sqlite: { flags: ['--database', 'sqlite'], tests: 11 },
-  postgres: { flags: ['--database', 'postgres'], tests: 11 },
+  memory: { flags: [], tests: 17 },
+  sqlite: { flags: ['--database', 'sqlite'], tests: 14 },
+  postgres: { flags: ['--database', 'postgres'], tests: 14 },
   // A mailer that is already there stays.
   mailer: { flags: [], tests: 0 },
 } as const
@@ -24,13 +28,13 @@ import { addAuth } from './auth.ts'
 test('an account logs in with its password', async () => {
   const router = new RouteCollection()
   const logins = addAuth(router)
-  const plugins = { rateLimit: true, auth: { schemes: { logins } }, mailer: mailOptions() } as const
+  const plugins = { csrf: true, urlencoded: true, rateLimit: true, auth: { schemes: { logins } }, mailer: mailOptions() } as const
   const server = await testServer(() => new Server({ router, plugins }))
   const post = (path: string, body: object) => server.inject.post(path, { body })
   const login = { mail: 'ada@example.org', password: 'correct horse battery' }
   await post('/auth/sign-up', { mail: login.mail })
   await server.settled()
-  const token = /#token=(.*)/.exec(server.emails.all[0]!.text!)![1]
+  const token = /token=(.*)/.exec(server.emails.all[0]!.text!)![1]
   expect((await post('/auth/password', { ...login, token })).statusCode()).toBe(204)
   expect((await post('/auth/login', login)).statusCode()).toBe(200)
   await server.close()
@@ -69,7 +73,11 @@ afterAll(() => {
 
 test('it writes routes, accounts, a test, the mailer if there is none, and secrets', () => {
   const { code, stdout, stderr } = reported.get('memory')!
-  const files = ['auth/auth.ts', 'auth/auth.test.ts', 'auth/accounts.ts', 'mailer.ts', 'mailer.test.ts']
+  const pages = ['frame', 'forgot-password', 'choose-password', 'ended', 'message'].map(
+    (name) => `auth/pages/${name}.html`,
+  )
+  const modules = ['auth/auth.ts', 'auth/auth.test.ts', 'auth/accounts.ts', 'auth/pages.ts']
+  const files = [...modules, ...pages, 'mailer.ts', 'mailer.test.ts']
   expect([code, stdout]).toEqual([0, expect.stringContaining(files.map((file) => `created  src/${file}\n`).join(''))])
   expect(stderr).toContain('npm install jose@6 nodemailer@')
   expect(stderr).toContain(
@@ -90,7 +98,7 @@ test('all of it compiles, wired as the remaining steps say', () => {
       .replace('// It does not', `const logins = addAuth(router${of})\n// It does not`)
       .replace(
         'log: logOptions,',
-        'log: logOptions, rateLimit: { limit: 300 }, auth: { schemes: { logins } }, mailer: mailOptions(),',
+        'log: logOptions, csrf: true, urlencoded: true, rateLimit: { limit: 300 }, auth: { schemes: { logins } }, mailer: mailOptions(),',
       )
     const imports = "import { addAuth } from './auth/auth.ts'\nimport { mailOptions } from './mailer.ts'\n"
     writeFileSync(join(project.folder, app, 'src/wired.ts'), imports + text)
@@ -98,11 +106,15 @@ test('all of it compiles, wired as the remaining steps say', () => {
   const steps = "import { accountSteps } from './auth/accounts.ts'\nimport { steps } from './database.ts'\n"
   project.write({
     'memory/src/auth/hashes.test.ts': withHashes,
+    'memory/src/pages.ts': applicationOfPages,
     'sqlite/src/steps.ts': `${steps}export const all = { ...steps, ...accountSteps }\n`,
     'tsconfig.json': JSON.stringify({ extends: './memory/tsconfig.json', include: ['*/src'] }),
   })
   expect(runTsc(['-p', 'tsconfig.json'], project.folder).output).toBe('')
 })
+
+const post = (url: string, body: object) =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 
 async function expectTestsPass(app: keyof typeof apps, env: NodeJS.ProcessEnv = {}): Promise<void> {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
@@ -121,6 +133,64 @@ test.skipIf(!hasPostgres)('its tests pass with those of the project: postgres', 
   const postgres = await startPostgres()
   await expectTestsPass('postgres', { DATABASE_URL: postgres.url })
   await postgres.stop()
+})
+
+test.skipIf(!hasChromium)('who has forgotten a password chooses another one in a browser', async () => {
+  const folder = join(project.folder, 'memory')
+  expect(await run('memory', 'build')).toMatchObject({ code: 0 })
+  const env = { ...process.env, NODE_OPTIONS: '', NODE_ENV: 'development', LOG_LEVEL: 'silent' }
+  const child = spawn(process.execPath, ['dist/pages.js'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const browser = await startChromium()
+  try {
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const url = String(line).trim()
+    // A phone, without scripts.
+    const page = await browser.newPage({ viewport: { width: 320, height: 568 }, javaScriptEnabled: false })
+    const wrong = await watch(page, url)
+    const linkOf = async () => {
+      await page.goto(`${url}/auth/forgot-password`)
+      await page.getByLabel('Email address').fill('ada@example.org')
+      await page.getByRole('button').click()
+      expect(await page.getByRole('heading').textContent()).toBe('Look into your inbox')
+      let link = ''
+      await expect.poll(async () => (link = await (await fetch(`${url}/link`)).text())).not.toBe('')
+      return url + link
+    }
+    const save = async (password: string) => {
+      await page.getByLabel('New password').fill(password)
+      await page.getByRole('button', { name: 'Save the password' }).click()
+      return page.getByRole('heading').textContent()
+    }
+
+    const link = await linkOf()
+    await page.goto(link)
+    const field = page.getByLabel('New password')
+    expect(await page.getByLabel('Email address').inputValue()).toBe('ada@example.org')
+    expect(await field.getAttribute('autocomplete')).toBe('new-password')
+    expect(await page.getByRole('main').evaluate((main) => main.scrollWidth <= innerWidth)).toBe(true)
+    expect(wrong).toEqual([])
+    expect(await save('too short')).toBe('Choose a password')
+    expect([await field.getAttribute('aria-invalid'), await field.inputValue()]).toEqual(['true', ''])
+    expect(await page.getByRole('alert').textContent()).toBe('Type at least 12 characters.')
+    expect(page.url()).toBe(`${url}/auth/choose-password`)
+    expect(await save('correct horse battery')).toBe('Your password is saved')
+    const login = { mail: 'ada@example.org', password: 'correct horse battery' }
+    const { access_token: token } = (await (await post(`${url}/auth/login`, login)).json()) as { access_token: string }
+    expect((await fetch(`${url}/auth/me`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
+
+    // Used, and expired while the page was open.
+    await page.goto(link)
+    expect(await page.getByRole('heading').textContent()).toBe('This link has ended')
+    await page.goto(await linkOf())
+    await fetch(`${url}/later`)
+    expect(await save('correct horse battery')).toBe('This link has ended')
+    await page.getByRole('link').click()
+    expect(await page.getByRole('heading').textContent()).toBe('Forgot your password?')
+    expect(wrong.map((one) => one.slice(0, 3))).toEqual(['422', '401', '401'])
+  } finally {
+    await browser.close()
+    child.kill()
+  }
 })
 
 test('existing files stay, and what cannot be done is refused', async () => {

@@ -1,3 +1,8 @@
+const authFiles = [
+  ...['auth.ts', 'auth.test.ts', 'accounts.ts', 'pages.ts'],
+  ...['frame', 'forgot-password', 'choose-password', 'ended', 'message'].map((name) => `pages/${name}.html`),
+]
+
 /** Every scaffold in every variant, `[argv, files]`: together they are one project. */
 export const scaffolds: readonly (readonly [command: string, argv: readonly string[], files: readonly string[]])[] = [
   ['generate-controller', ['users'], ['src/controllers/users.ts', 'src/controllers/users.test.ts']],
@@ -74,18 +79,8 @@ export const scaffolds: readonly (readonly [command: string, argv: readonly stri
     ['-t', 'postgres', '--dir', 'src/postgres'],
     ['src/postgres/database.ts', 'src/postgres/database.test.ts'],
   ],
-  [
-    'init-auth',
-    [],
-    ['auth/auth.ts', 'auth/auth.test.ts', 'auth/accounts.ts', 'mailer.ts', 'mailer.test.ts'].map(
-      (file) => `src/${file}`,
-    ),
-  ],
-  [
-    'init-auth',
-    ['-t', 'memory', '--dir', 'src/accounts'],
-    ['auth.ts', 'auth.test.ts', 'accounts.ts'].map((file) => `src/accounts/${file}`),
-  ],
+  ['init-auth', [], [...authFiles.map((file) => `src/auth/${file}`), 'src/mailer.ts', 'src/mailer.test.ts']],
+  ['init-auth', ['-t', 'memory', '--dir', 'src/accounts'], authFiles.map((file) => `src/accounts/${file}`)],
   ['init-storage', ['-t', 'local'], ['src/storage.ts', 'src/storage.test.ts', '.gitignore']],
   ...(['s3', 'azure'] as const).map(
     (kind) =>
