@@ -162,6 +162,7 @@ test with a database of its own. Without --type the command asks for it.`,
 
 const accountKinds = ['database', 'memory'] as const
 const accountPages = ['frame', 'forgot-password', 'choose-password', 'ended', 'message']
+const accountFiles = ['accounts.ts', 'pages.ts', ...accountPages.map((name) => `pages/${name}.html`)]
 
 export const initAuth = ownCommand({
   details: `Writes src/auth/: routes to sign up, log in, refresh, log out and reset a password by email, the pages of a forgotten password, where
@@ -179,28 +180,19 @@ function authIn(place: Place, typed: string | undefined): Scaffold {
     typed === undefined ? (exists(databaseFile) ? 'database' : 'memory') : oneOf('--type', typed, accountKinds)
   if (kind === 'database' && !exists(databaseFile))
     throw new CommandFailure(`${databaseFile} is missing: "${programName} init-database" writes it`)
-  const accounts = inFolder(place, 'accounts.ts')
   const values = {
     ...valuesOf(kind, accountKinds),
     commandLine: commandLineOf(place.project.packageManager),
     databaseFile,
-    accountsModule: pathBetween(databaseFile, accounts),
+    accountsModule: pathBetween(databaseFile, inFolder(place, 'accounts.ts')),
     mailer: importPath(place, mailer),
     pages: inFolder(place, 'pages'),
   }
   const { files, next } = fromTemplates(place, 'auth', 'auth', values)
+  const others = accountFiles.map((name) => ({ path: inFolder(place, name), text: sourceFrom(`auth/${name}`, values) }))
   const mail = exists(mailer) ? undefined : mailerIn(beside, 'none')
   return {
-    files: [
-      ...files,
-      { path: accounts, text: sourceFrom('auth-accounts.ts', values) },
-      { path: inFolder(place, 'pages.ts'), text: sourceFrom('auth-pages.ts', values) },
-      ...accountPages.map((name) => ({
-        path: inFolder(place, `pages/${name}.html`),
-        text: fromTemplate(`auth-pages/${name}.html`),
-      })),
-      ...(mail?.files ?? []),
-    ],
+    files: [...files, ...others, ...(mail?.files ?? [])],
     next,
     packages: ['jose', ...(mail?.packages ?? [])],
     variables: [

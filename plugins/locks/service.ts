@@ -11,6 +11,7 @@ import {
 } from '../../kernel/index.ts'
 import type { LockClaim, LockStore, RepeatedTick } from '../shared/locks/contract.ts'
 import { type Held, LockKeeper } from '../shared/locks/keeper.ts'
+import { nameInTenant } from '../shared/values/tenants.ts'
 import { Call, Running } from '../shared/work/running.ts'
 import { Lines } from './lines.ts'
 import { type LockOptions, lockOptions } from './options.ts'
@@ -122,7 +123,7 @@ export class LockService {
    * Does work while it holds a lock, and returns its result. The lock is renewed until the work has settled, and then released. Locks are not
    * reentrant: work that asks for its own lock waits for itself.
    *
-   * The key may be any string. If the lock is lost meanwhile, the `signal` aborts, and the call rejects even if the work succeeds: another
+   * The key may be any string, and belongs to the running tenant. If the lock is lost meanwhile, the `signal` aborts, and the call rejects even if the work succeeds: another
    * process may have done the same.
    *
    * @throws (as a rejection) the error of the work; LockHeldError (423) if another holder has the lock for longer than `wait`; LockLostError;
@@ -143,7 +144,7 @@ export class LockService {
     if (typeof work !== 'function') throw ArgumentsError('withLock', 'a key, options and a function')
     const { ttl = this.#ttl, wait } = lockOptions.parse(options, 'withLock')
     const call = new Call(this.#running)
-    const event: LockTrace = { key }
+    const event: LockTrace = { key: nameInTenant(key) }
     try {
       const result = await lockTrace.run(
         () => event,

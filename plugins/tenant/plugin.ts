@@ -28,8 +28,8 @@ const { TenantLoadError, TenantRequiredError, UnknownTenantError } = defineError
 const modes = new RouteValue<{ readonly mode: TenantMode; readonly by: TenantSettings }>()
 
 /**
- * Finds the tenant of each request, which then separates cached responses and data, limits of callers, idempotency keys, messages, objects and
- * channels, and is in logs and traces. A route requires one unless its option `tenant` or the plugin's option `default` says otherwise; without
+ * Finds the tenant of each request, which then separates cached responses and data, limits of callers, idempotency keys, messages, locks, objects
+ * and channels, and is in logs and traces. A route requires one unless its option `tenant` or the plugin's option `default` says otherwise; without
  * one, the response is 403. Code asks `currentTenant()`.
  *
  * @example

@@ -169,6 +169,18 @@ test('two tenants never share an idempotency key', async () => {
   expect(await post('/open', 'a', '@a/u')).toEqual({ of: 'all' })
 })
 
+test('two tenants do not wait for the lock of each other, and one does for its own', async () => {
+  await using server = serverWith({ locks: true })
+  await server.ready()
+  const locks = server.services.get('locks')
+  const lock = (work: () => Promise<string> | string) => locks.withLock('report', {}, work)
+  const nested = await withTenant({ id: 'a' }, () => lock(() => withTenant({ id: 'b' }, () => lock(() => 'b'))))
+  expect(nested).toBe('b')
+  expect(await lock(() => withTenant({ id: 'a' }, () => lock(() => 'a')))).toBe('a')
+  const own = withTenant({ id: 'a' }, () => lock(() => lock(() => 'never')))
+  await expect(own).rejects.toThrow('the lock "@a/report" is held')
+})
+
 test('two tenants never share an object: keys, prefixes, copies, addresses', async () => {
   const files = new MemoryStorageProvider()
   await using server = serverWith({ storage: { providers: { files } } })
