@@ -7,7 +7,6 @@ import { commandLineOf } from '../project/project.ts'
 import { ownCommand, text } from '../run/own-command.ts'
 import { databaseKinds, databases } from '../scaffold/databases.ts'
 import { awsVariables, optional, required, requiredSecret, type Variable } from '../scaffold/environment/variables.ts'
-import { ignoreFile } from '../scaffold/ignore.ts'
 import { importPath, inFolder, type Place, pathBetween } from '../scaffold/place.ts'
 import { queueKinds, queues } from '../scaffold/queue-kinds.ts'
 import {
@@ -112,6 +111,8 @@ const providers = {
   local: {
     provider: 'LocalStorageProvider',
     packages: [],
+    // Objects must not be committed.
+    ignored: ['/storage/'],
     variables: [
       required('STORAGE_ROOT', 'storage'),
       {
@@ -130,16 +131,8 @@ export const initStorage = ownCommand({
   flags: withKind(storageKinds, 'The provider of the storage'),
   run: (input) =>
     scaffoldOneOf(input, storageKinds, '', (place, kind) => {
-      const { provider, packages, variables } = providers[kind]
-      const values = { ...valuesOf(kind, storageKinds), provider }
-      const { files, next } = fromTemplates(place, 'storage', 'storage', values)
-      // Objects must not be committed.
-      return {
-        files: kind === 'local' ? [...files, ignoreFile(place.project.root, ['/storage/'])] : files,
-        next,
-        packages,
-        variables,
-      }
+      const { provider, ...needs } = providers[kind]
+      return { ...needs, ...fromTemplates(place, 'storage', 'storage', { ...valuesOf(kind, storageKinds), provider }) }
     }),
 })
 
@@ -149,14 +142,9 @@ test with a database of its own. Without --type the command asks for it.`,
   flags: withKind(databaseKinds, 'The database'),
   run: (input) =>
     scaffoldOneOf(input, databaseKinds, '', (place, kind) => {
-      const { packages, url, test, ignored } = databases[kind]
-      const { files, next } = fromTemplates(place, 'database', 'database', valuesOf(kind, databaseKinds))
-      return {
-        files: ignored.length > 0 ? [...files, ignoreFile(place.project.root, ignored)] : files,
-        next,
-        packages,
-        variables: [{ ...requiredSecret('DATABASE_URL', url), ...(test !== undefined && { test }) }],
-      }
+      const { url, test, ...needs } = databases[kind]
+      const variables = [{ ...requiredSecret('DATABASE_URL', url), ...(test !== undefined && { test }) }]
+      return { ...needs, ...fromTemplates(place, 'database', 'database', valuesOf(kind, databaseKinds)), variables }
     }),
 })
 

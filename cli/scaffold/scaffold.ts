@@ -10,6 +10,7 @@ import { textOf } from '../text-file.ts'
 import { environmentFiles } from './environment/files.ts'
 import type { Variable } from './environment/variables.ts'
 import { type ScaffoldFile, scaffoldFlags, writeFiles } from './files.ts'
+import { ignoreFile } from './ignore.ts'
 import { decoratorNotes, envModule, globOf, importPath, inFolder, type Place, placeFor } from './place.ts'
 import { fromTemplate, type Values } from './template.ts'
 
@@ -22,6 +23,8 @@ export interface Scaffold {
   readonly next: readonly string[]
   /** Variables that the files read. */
   readonly variables?: readonly Variable[]
+  /** What git must not keep, such as data. */
+  readonly ignored?: readonly string[]
 }
 
 /** The flags of every command that writes into the sources of a project. */
@@ -38,7 +41,8 @@ export function scaffold(
 ): void {
   const place = placeFor(folder, input.flags.dir)
   const { root, packageManager, dependencies } = place.project
-  const { files, packages = [], next, variables = [] } = make(place)
+  const { files: own, packages = [], next, variables = [], ignored = [] } = make(place)
+  const files = ignored.length === 0 ? own : [...own, ignoreFile(root, ignored)]
   const missing = packages.filter((name) => !dependencies.has(name))
   const install = missing.length === 0 ? undefined : installCommand(packageManager, missing.map(versioned))
   const environment = environmentFiles(place, variables, files)

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto'
 import { defineErrors, type Request } from '../../kernel/index.ts'
 
 export type Awaitable<T> = T | Promise<T>
@@ -101,6 +102,11 @@ export function bearerOf(req: Request): string | undefined {
   if (header === undefined || !/^bearer\b/i.test(header)) return undefined
   return header.length > 8_192 ? '' : (/^bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1] ?? '')
 }
+
+/** The hash of a random secret, which cannot be guessed from it: it needs no salt and need not be slow. */
+export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url')
+
+export const random = (bytes: number): string => randomBytes(bytes).toString('base64url')
 
 export const wrong: Verdict = { wrong: 'the credential is not valid' }
 

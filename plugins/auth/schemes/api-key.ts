@@ -1,8 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { clock, type Request } from '../../../kernel/index.ts'
 import { option } from '../../shared/options/index.ts'
 import { LruMap } from '../../shared/values/lru.ts'
-import { type AuthScheme, type AuthSubject, type Awaitable, bearerOf, verdictOf, wrong } from '../scheme.ts'
+import { type AuthScheme, type AuthSubject, type Awaitable, bearerOf, hashOf, verdictOf, wrong } from '../scheme.ts'
 
 /** What the application has stored about an API key. */
 export interface ApiKeyRow {
@@ -45,9 +45,6 @@ const options = option
     onUse: option.fn<NonNullable<ApiKeyOptions['onUse']>>('a function (id, at)'),
   })
   .typed<ApiKeyOptions>()
-
-// 256 random bits cannot be guessed from their hash, so it needs no salt and need not be slow.
-const hashOf = (secret: string) => createHash('sha256').update(secret).digest('base64url')
 
 /** The hashes are compared, and not the keys: how much of a guess is right has no influence on the time. */
 function isSame(one: string, other: string): boolean {

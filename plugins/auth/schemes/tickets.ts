@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { clock, type Request } from '../../../kernel/index.ts'
 import { option } from '../../shared/options/index.ts'
 import {
@@ -9,7 +8,9 @@ import {
   type Awaitable,
   type Granted,
   type Grants,
+  hashOf,
   ownVerdictOf,
+  random,
   userOf,
   type Verdict,
 } from '../scheme.ts'
@@ -61,7 +62,6 @@ const ticketOptions = option.shape({
 const issueOptions = option.shape({ path: option.name(/^\//, 'a path such as "/live"') })
 
 const refused = { wrong: 'the ticket is not valid, has expired, was used before, or is for another path' }
-const hashOf = (ticket: string) => createHash('sha256').update(ticket).digest('base64url')
 
 /** The ticket of a request, in its query or among the sub-protocols; `''` for several. */
 function ticketIn({ raw, url }: Request): string | undefined {
@@ -105,7 +105,7 @@ export function tickets<Id extends string | number = string>(given: TicketOption
         throw AuthSetupError(
           'a ticket needs the id of its caller, who has neither "id" nor "sub", a string or a number',
         )
-      const ticket = randomBytes(32).toString('base64url')
+      const ticket = random(32)
       const keys = service!.keysOf(req)
       const row: Row = { id: caller as string | number, scopes: granted.scopes, keys, path, at: clock.now() }
       await store.put(hashOf(ticket), JSON.stringify(row), row.at + expiresIn * 1_000)

@@ -1,9 +1,9 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { clock, defineErrors, OptionError } from '../../../kernel/index.ts'
 import { everyConnections, loginKey } from '../../shared/http/connections.ts'
 import { option } from '../../shared/options/index.ts'
 import { defined } from '../../shared/values/json.ts'
-import type { AuthScheme, Awaitable } from '../scheme.ts'
+import { type AuthScheme, type Awaitable, hashOf, random } from '../scheme.ts'
 import type { RefreshTokenStore } from '../stores/refresh-tokens.ts'
 import type { Jwk, JwtClaims } from './jwk.ts'
 import { hmacSecrets, type JwtAlgorithm, type JwtOptions, jwt } from './jwt.ts'
@@ -94,9 +94,6 @@ function isPrivate(given: unknown): boolean {
 
 /** The public members of a private key (RFC 7517 section 4, RFC 7518 section 6). */
 const publicOf = ({ kty, kid, alg, use, crv, x, y, n, e }: Jwk): Jwk => defined({ kty, kid, alg, use, crv, x, y, n, e })
-
-const random = (bytes: number) => randomBytes(bytes).toString('base64url')
-const hashOf = (secret: string) => createHash('sha256').update(secret).digest('base64url')
 
 /** The parts of a refresh token: the id of its family and the hash of its secret. */
 function partsOf(token: unknown): { readonly id: string; readonly hash: string } {
