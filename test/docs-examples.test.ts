@@ -48,7 +48,6 @@ test('exempt are only those that cannot run here; they are compiled', () => {
     'docs/guides/testing.md the other file is src/app.ts of a project',
     'docs/plugins/cron.md it runs until it is stopped',
     'docs/plugins/graphql.md needs the package dataloader',
-    'docs/plugins/tenant.md it needs a Postgres',
     'docs/plugins/tenant.md the server is that of the application',
     'docs/recipes/mongodb.md needs the package mongodb',
     'docs/recipes/prisma.md needs the client that Prisma generates',
