@@ -78,6 +78,7 @@ const server = new Server({
     metrics: { addresses: ['10.0.0.0/8'] },
     openapi: { middlewares: [requireStaff] },
     queues: { ui: { path: '/queues', middlewares: [requireStaff] } },
+    cron: { ui: { path: '/crons', middlewares: [requireStaff] } },
     webhooks: true,
     websocket: true,
     channels: true,
@@ -299,6 +300,12 @@ const wider: readonly Edit[] = [
     "queues: { ui: { path: '/queues', middlewares: [requireStaff] } }",
     "queues: { ui: { path: '/queues' } }",
     'POST /queues',
+  ],
+  [
+    'a page of cron jobs without middlewares',
+    "cron: { ui: { path: '/crons', middlewares: [requireStaff] } }",
+    "cron: { ui: { path: '/crons' } }",
+    'GET /crons',
   ],
   [
     'a page that is new and public',

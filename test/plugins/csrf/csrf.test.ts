@@ -1,5 +1,6 @@
 import { RouteCollection, Server } from 'framework'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { Examination } from '../../../cli/doctor/examine.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 
 function makeServer(plugins: object = {}) {
@@ -73,4 +74,22 @@ test('preflights are answered by cors, and OpenAPI has the refusal', async () =>
   const { paths } = server.services.get('openapi').document()
   expect(Object.keys((paths['/']!.post as { responses: object }).responses)).toContain('403')
   expect(Object.keys((paths['/']!.get as { responses: object }).responses)).not.toContain('403')
+})
+
+test('doctor says which routes sessions reach and csrf does not', async () => {
+  const secret = '0123456789abcdef0123456789abcdef'
+  const findings = async (plugins: object) => {
+    const server = makeServer({ session: { secret }, ...plugins })
+    await server.ready()
+    const examination = new Examination()
+    await examination.askPlugins({ folder: '/', file: '/server.ts', production: false, server, booted: true }, false)
+    return examination.found.filter(({ code }) => code === 'session.csrf-missing')
+  }
+  expect(await findings({})).toEqual([])
+  expect(await findings({ csrf: false, session: false })).toEqual([])
+  const [found, ...others] = await findings({ csrf: false })
+  expect(others).toEqual([])
+  // Not those for reading, nor `csrf: false`.
+  expect(found!.problem).toMatch(/with the session of a user to POST \/ and 3 more$/)
+  expect(found!.remedy).toBe('Register the plugin csrf: plugins: { csrf: true }')
 })
