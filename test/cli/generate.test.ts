@@ -207,11 +207,18 @@ describe.concurrent('the tests pass as they are', () => {
 
   test('on Deno', async () => {
     const [deno] = commandOf(targets.find(({ name }) => name === 'deno')!)
-    const files = ['controllers/order-items.test.ts', 'mqtt/doors-front.test.ts', 'handlebars', 'plugins']
+    const files = [
+      'controllers/order-items.test.ts',
+      'mqtt/doors-front.test.ts',
+      'handlebars',
+      'plugins',
+      'auth',
+      'accounts',
+    ]
     const ended = await runIn(
       project.folder,
       [deno!, 'test', '-A', '--no-check', '--node-modules-dir=manual', ...files.map((file) => `src/${file}`)],
-      { NO_COLOR: '1' },
+      { ...environment(), NO_COLOR: '1' },
     )
     expect(ended.code, `${failures(ended.stdout).join('\n')}\n${ended.stderr}`).toBe(0)
     expect(ended.stdout).toMatch(/ok \| \d+ passed \| 0 failed/)
