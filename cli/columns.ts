@@ -53,15 +53,6 @@ function layOut(row: readonly string[], widths: readonly number[], width: number
   return lines.map((one) => one.trimEnd()).filter((one, at) => one !== '' || at === 0)
 }
 
-function wrap(text: string, width: number): string[] {
-  if (text.length <= width) return text === '' ? [] : [text]
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line]
-}
+/** Breaks a text between words; a word that is longer than a line has one of its own. */
+const wrap = (text: string, width: number): readonly string[] =>
+  text.match(new RegExp(`\\S.{0,${width - 1}}(?= |$)|\\S+`, 'g')) ?? []
