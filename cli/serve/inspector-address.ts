@@ -1,20 +1,17 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { requestInspector } from '../../plugins/shared/development/inspector-request.ts'
 import { type HandoverWriter, setHandover } from '../../plugins/shared/environment/handover.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
+import { replaceFile } from '../text-file.ts'
 
 const fileIn = (folder: string) => join(folder, 'node_modules/.cache/framework/inspector.json')
 
 /** Writes the address of a development server's inspector, with its token, for commands of the same user beside it. */
 export function publishInspector(folder: string, address: URL): void {
   if (!existsSync(join(folder, 'node_modules'))) return
-  const file = fileIn(folder)
-  mkdirSync(dirname(file), { recursive: true })
-  // The mode is that of a new file.
-  withdrawInspector(folder)
-  writeFileSync(file, JSON.stringify({ address, pid: process.pid }), { mode: 0o600, flag: 'wx' })
+  replaceFile(fileIn(folder), JSON.stringify({ address, pid: process.pid }), 0o600)
 }
 
 export const withdrawInspector = (folder: string): void => rmSync(fileIn(folder), { force: true })
