@@ -215,11 +215,9 @@ export class QueueOperator {
 
   #operate<Result>(work: (engine: QueueOperations) => Promise<Result>): Promise<Result> {
     return this.#ask(({ operations }) => {
-      if (operations === undefined)
-        throw QueueOperationError(
-          `the engine "${this.kind}" of the queue "${this.name}" has no operations. Give it the member "operations"`,
-        )
-      return work(operations)
+      if (operations !== undefined) return work(operations)
+      const what = `the engine "${this.kind}" of the queue "${this.name}" has no operations`
+      throw QueueOperationError(`${what}. Give it the member "operations"`)
     })
   }
 

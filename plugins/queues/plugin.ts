@@ -2,6 +2,7 @@ import { definePlugin, didYouMean, type Kernel, type Logger } from '../../kernel
 import type { AsyncApiChannel } from '../asyncapi/index.ts'
 import { addressOfName } from '../shared/descriptions/names.ts'
 import { figure } from '../shared/development/metrics.ts'
+import type { EngineRef } from '../shared/engines/custom.ts'
 import { QueueConfigurationError } from '../shared/engines/errors.ts'
 import type { MemoryDriver } from '../shared/engines/memory.ts'
 import { queuesOptions } from '../shared/engines/options.ts'
@@ -72,16 +73,15 @@ export const queues = definePlugin({
     if (ui !== false) (await import('./ui/ui.ts')).addQueuePage(ctx, service, ui)
     service.mount(ctx.server, ctx.log, config)
     deliverFromOutbox(ctx.server, 'queues', (batch) => service.deliver(batch))
-    announceBackend(ctx.server, 'queues', service.engines.memory, {
-      methods: ['publish', 'counts', 'ping'],
-      limit: 5_000,
-      failure: (why, [queue]) => service.engines.unavailable('memory', String(queue ?? ''), `does not respond: ${why}`),
-    })
-    service.engines.locks = () => ctx.services.find('locks')
-    service.engines.isInMemory = service.engines.memory.notesSites = isInMemory
+    const { engines } = service
+    const failure = (why: string, [of, name]: readonly unknown[]) =>
+      engines.unavailable((of as EngineRef).kind, String(name), `does not respond: ${why}`)
+    announceBackend(ctx.server, 'queues', engines, { methods: ['ask'], limit: 5_000, failure })
+    engines.locks = () => ctx.services.find('locks')
+    engines.isInMemory = engines.memory.notesSites = isInMemory
     ctx.onReady(() => {
       for (const { name, schema } of allQueues()) if (schema !== undefined) compileSchema(name, schema)
-      checkEngines(service.engines)
+      checkEngines(engines)
     })
     if (run) ctx.onListen(() => service.run())
     ctx.onDrain(() => {
@@ -90,7 +90,7 @@ export const queues = definePlugin({
     })
     ctx.onClose(async (timeLeft) => {
       await service.close(timeLeft)
-      if (run) warnOfLeft(service.engines.memory, ctx.log)
+      if (run) warnOfLeft(engines.memory, ctx.log)
     })
   },
 })
@@ -120,10 +120,8 @@ function checkEngines(engines: Engines): void {
 function warnOfLeft(memory: MemoryDriver, log: Logger): void {
   for (const [queue, messages] of memory.left()) {
     const [what, are] = messages === 1 ? ['1 message is', 'is'] : [`${messages} messages are`, 'are']
-    log.warn(
-      { queue, messages },
-      `${what} left in the queue "${queue}", which is in memory, and ${are} lost with the server`,
-    )
+    const fate = `left in the queue "${queue}", which is in memory, and ${are} lost with the server`
+    log.warn({ queue, messages }, `${what} ${fate}`)
   }
 }
 

@@ -374,12 +374,9 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
    */
   subscribeMethod(options?: SubscribeOptions<Received>): MethodMark<QueueMethod<Received>> {
     return methodDecorator<Received>(this.name, (handler) => {
-      this.#add(this.#declare(handler, options)).catch((error: unknown) =>
-        this.engines.log.error(
-          { err: error, queue: this.name },
-          `a method could not subscribe to the queue "${this.name}"`,
-        ),
-      )
+      const what = `a method could not subscribe to ${this.#what}`
+      const failed = (err: unknown) => this.engines.log.error({ err, queue: this.name }, what)
+      this.#add(this.#declare(handler, options)).catch(failed)
     })
   }
 

@@ -163,7 +163,13 @@ async function openCounter(
   { server, log }: Pick<Context, 'server' | 'log'>,
 ): Promise<Counter> {
   const memory = new (await import('./stores/memory.ts')).MemoryStore()
-  if (given === 'memory') return memory
+  if (given === 'memory') {
+    // As a shared store that does not respond: the process counts, or refuses.
+    const fallback = (count: () => unknown, args: readonly unknown[]) =>
+      args.at(-1) === 'refuse' ? undefined : count()
+    announceBackend(server, 'rateLimit', memory, { methods: ['hit', 'take'], limit: deadline, fallback })
+    return memory
+  }
   const { openRedisStore, sharedCounter } = await import('./stores/shared.ts')
   const { store, timeout } = isStore(given) ? { store: given, timeout: deadline } : await openRedisStore(given.redis)
   announceBackend(server, 'rateLimit', store)

@@ -245,11 +245,8 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
         return
       } catch (error) {
         if (!isUnreachable(error)) {
-          this.#host.warn(
-            `the queue "${topic}": the outcome of a job could not be saved, so the job will run again`,
-            error,
-          )
-          return
+          const what = `the queue "${topic}": the outcome of a job could not be saved, so the job will run again`
+          return this.#host.warn(what, error)
         }
         this.#host.down(error)
         await systemClock.sleep(Math.min(100 * 2 ** failures, 1000))

@@ -6,6 +6,8 @@ export interface BackendOptions {
   readonly limit?: number
   /** Makes the error of a call; `args` are those of the call. Default: an error with the code of a refused or lost connection. */
   readonly failure?: (why: string, args: readonly unknown[]) => Error
+  /** What a call returns in place of failing; `call` does what the method does. */
+  readonly fallback?: (call: () => unknown, args: readonly unknown[]) => unknown
 }
 
 /** An object through which a plugin reaches what it keeps elsewhere: a store, a driver, a transport. */

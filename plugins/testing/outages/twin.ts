@@ -32,7 +32,8 @@ export function outage(target: object, kind: OutageKind, options?: OutageOptions
 /** The outage of each object that has one. */
 const present = new WeakMap<object, Outage>()
 
-function breakObject(target: object, outage: Outage, { methods: names, limit, failure }: BackendOptions): Outage {
+function breakObject(target: object, outage: Outage, of: BackendOptions): Outage {
+  const { methods: names, limit, failure, fallback } = of
   // Two providers may share a transport.
   if (present.get(target) === outage) return outage
   present.get(target)?.restore()
@@ -47,15 +48,21 @@ function breakObject(target: object, outage: Outage, { methods: names, limit, fa
     const isOwn = Object.hasOwn(target, name)
     const method = methods[name]!
     const run = async (args: unknown[]) => {
-      if (kind === 'cut') await method.apply(target, args)
-      if (kind !== 'slow' || !(await outage.isInTime(limit))) throw fail(args)
-      return method.apply(target, args)
+      const work = () => method.apply(target, args)
+      if (kind === 'cut' && fallback === undefined) await work()
+      if (kind === 'slow' && (await outage.isInTime(limit))) return work()
+      if (fallback !== undefined) return fallback(work, args)
+      throw fail(args)
     }
     const value = (...args: unknown[]) => {
       const call = run(args)
       // Not every caller waits for what is immediate in memory.
       call.catch(() => {})
-      return call
+      // A list is read as it comes.
+      const iterate = async function* () {
+        yield* (await call) as AsyncIterable<unknown>
+      }
+      return Object.assign(call, { [Symbol.asyncIterator]: iterate })
     }
     methods[name] = value
     outage.whenOver(() => (isOwn ? Reflect.set(target, name, method) : Reflect.deleteProperty(target, name)))
@@ -72,8 +79,8 @@ function methodsOf(target: object): string[] {
 }
 
 /**
- * Begins an outage of what a plugin of a server depends on, whether that is in memory or another program: `cache`, `session`, `rateLimit` (not in
- * memory), `locks`, `channels`, `queues` (in memory), `storage`, `mailer`, `mqtt`, and plugins that announce it with `announceBackend`.
+ * Begins an outage of what a plugin of a server depends on, whether that is in memory or another program: `cache`, `session`, `rateLimit`, `locks`,
+ * `channels`, `queues`, `storage`, `mailer`, `mqtt`, and plugins that announce it with `announceBackend`.
  *
  * @throws OptionError for a plugin that depends on nothing, and before the server has booted.
  * @example
@@ -83,12 +90,8 @@ function methodsOf(target: object): string[] {
 export function outageOf(server: Kernel, plugin: string, kind: OutageKind, options?: OutageOptions): Outage {
   const all = backendsOf(server)
   const names = [...new Set(all.map((one) => one.plugin))]
-  if (!names.includes(plugin))
-    throw OptionError(
-      'outageOf',
-      plugin,
-      `a plugin of a booted server that depends on something: ${names.join(', ') || 'there is none'}.${didYouMean(plugin, names)}`,
-    )
+  const takes = `a plugin of a booted server that depends on something: ${names.join(', ') || 'there is none'}.${didYouMean(plugin, names)}`
+  if (!names.includes(plugin)) throw OptionError('outageOf', plugin, takes)
   const begun = new Outage(kind, options)
   for (const one of all) if (one.plugin === plugin) breakObject(one.object, begun, one)
   return begun

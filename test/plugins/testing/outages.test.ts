@@ -1,4 +1,4 @@
-import { type OutageKind, outageProxy } from 'framework/testing'
+import { type OutageKind, outageOf, outageProxy } from 'framework/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startMosquitto } from '../../support/mosquitto.ts'
 import { expectOutage, type Promised, s3At, type User, users } from '../../support/outages.ts'
@@ -85,6 +85,20 @@ describe.for([true, false])('patient: %s', (patient) => {
     const user = await open(proxy.url)
     try {
       await expectOutage(user, (one) => proxy.outage(one), kind, promised)
+    } finally {
+      await user.close()
+    }
+  })
+})
+
+describe('queues of a real engine, by outageOf', () => {
+  const promised = { outcome: 'QueueUnavailableError', limit: 5_000, next: undefined }
+  const engines = { Redis: users.bullmq, Postgres: users.pgboss, SQS: users.sqs }
+  const all = Object.entries(engines).flatMap(([service, open]) => kinds.map((kind) => [service, kind, open] as const))
+  test.concurrent.for(all)('%s: %s', async ([service, kind, open]) => {
+    const user = await open(running.get(service)!.url)
+    try {
+      await expectOutage(user, () => outageOf(user.server!, 'queues', kind), kind, promised)
     } finally {
       await user.close()
     }

@@ -1,9 +1,22 @@
-import { channel, MemoryStorageProvider, memoryTransport, RouteCollection, Server } from 'framework'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  channel,
+  LocalStorageProvider,
+  MemoryStorageProvider,
+  memoryTransport,
+  RouteCollection,
+  Server,
+} from 'framework'
 import { announceBackend } from 'framework/kernel'
 import { type OutageKind, outage, outageOf } from 'framework/testing'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
 import { expectOutage, type Promised, type User, users } from '../../support/outages.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'framework-twins-'))
+afterAll(() => rmSync(folder, { recursive: true }))
 
 const kinds: OutageKind[] = ['down', 'slow', 'cut', 'lies']
 const store = () => ({ hit: () => ({ count: 1, resetMs: 60_000 }) })
@@ -15,12 +28,27 @@ const plugins: Record<string, [plugin: string, open: () => Promise<User>, promis
   'cache of data': ['cache', () => users.data('memory'), { outcome: 'computed', limit: 400 }],
   'rateLimit, count': ['rateLimit', () => users.rateLimit(store(), 'count'), { outcome: '200 200 429', limit: 250 }],
   'rateLimit, refuse': ['rateLimit', () => users.rateLimit(store(), 'refuse'), { outcome: '503 503 503', limit: 250 }],
+  'rateLimit in memory, count': [
+    'rateLimit',
+    () => users.rateLimit('memory', 'count'),
+    { outcome: '200 200 429', limit: 250 },
+  ],
+  'rateLimit in memory, refuse': [
+    'rateLimit',
+    () => users.rateLimit('memory', 'refuse'),
+    { outcome: '503 503 503', limit: 750 },
+  ],
   locks: ['locks', () => users.locks('memory'), { outcome: 'LockStoreError', limit: 3_000 }],
   channels: ['channels', () => users.channels('memory'), { outcome: 'ChannelUnavailableError', limit: 2_000 }],
   queues: ['queues', () => users.memoryQueue(), { outcome: 'QueueUnavailableError', limit: 5_000 }],
   storage: [
     'storage',
     () => users.storage(new MemoryStorageProvider()),
+    { outcome: 'StorageUnavailableError', limit: 10_000 },
+  ],
+  'storage on a disk': [
+    'storage',
+    () => users.storage(new LocalStorageProvider({ root: folder })),
     { outcome: 'StorageUnavailableError', limit: 10_000 },
   ],
   mqtt: ['mqtt', () => users.mqtt({ provider: 'memory' }), { outcome: 'MqttUnavailableError', limit: 1_000 }],
@@ -59,6 +87,22 @@ test('clients that are in a channel stay, and one that is the first in another o
   down.restore()
   await news.for(server).publish({ town: 'rome' }, 'again')
   expect(JSON.stringify(await inside.next())).toMatch(/again/)
+})
+
+test('what returns an iterable fails when it is read', async () => {
+  const storage = { providers: { main: new MemoryStorageProvider() } }
+  await using server = make({ storage })
+  await server.ready()
+  await server.services.get('storage').putObject('a.txt', 'kept')
+  const keys = async () => {
+    const found: string[] = []
+    for await (const { key } of server.services.get('storage').list()) found.push(key)
+    return found
+  }
+  using down = outageOf(server, 'storage', 'down')
+  await expect(keys()).rejects.toMatchObject({ code: 'StorageUnavailableError' })
+  down.restore()
+  expect(await keys()).toEqual(['a.txt'])
 })
 
 test('an outage ends with its block, and gives an object its own methods back', async () => {
@@ -106,13 +150,13 @@ test('a response that is late arrives when the outage ends', async () => {
 })
 
 test('plugins announce what they depend on; a plugin that has not is an error', async () => {
-  await using server = make({ session: { secret: 'a secret of thirty-two characters' }, rateLimit: true })
+  await using server = make({ session: { secret: 'a secret of thirty-two characters' }, cors: true })
   expect(() => outageOf(server, 'session', 'down')).toThrow('there is none')
   await server.ready()
   const stock = { count: async () => 3, name: () => 'stock' }
   announceBackend(server, 'stock', stock, { methods: ['count'], failure: (why) => new TypeError(why) })
   expect(() => outageOf(server, 'sesion', 'down')).toThrow('session, stock. Did you mean "session"?')
-  expect(() => outageOf(server, 'rateLimit', 'down')).toThrow('session, stock')
+  expect(() => outageOf(server, 'cors', 'down')).toThrow('session, stock')
   using down = outageOf(server, 'stock', 'down')
   await expect(stock.count()).rejects.toThrow(TypeError)
   expect(stock.name()).toBe('stock')
