@@ -41,7 +41,7 @@ export function assertSubset(actual: unknown, expected: unknown): void {
 }
 
 /** Repeats assertions until they hold. */
-export async function eventually(check: () => void, ms = 5_000): Promise<void> {
+export async function eventually(check: () => void, ms = 30_000): Promise<void> {
   for (const end = performance.now() + ms; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
     try {
       return check()

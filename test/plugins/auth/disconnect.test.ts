@@ -175,7 +175,7 @@ describe('disconnect', () => {
     await here.services.get('auth').disconnect({ id: 'ada' })
     ada.assertOpen()
     down.restore()
-    await expect.poll(() => isOpen(ada), { timeout: 20_000 }).toBe(false)
+    await expect.poll(() => isOpen(ada)).toBe(false)
     await ada.assertEnded(4401)
     bob.assertOpen()
   })

@@ -347,7 +347,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
         )
         .toBe(true)
       await chat.publish({ room: 'f' }, 3)
-      await expect.poll(() => payloads(socket), { timeout: 20_000 }).toEqual([1, 2, 3])
+      await expect.poll(() => payloads(socket)).toEqual([1, 2, 3])
       expect(received(socket).some(({ type }) => type === 'channel:gap')).toBe(false)
     })
 
@@ -392,7 +392,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
           { timeout: 5000 },
         )
         .toBe(true)
-      await expect.poll(() => payloads(socket), { timeout: 20_000 }).toContain(2)
+      await expect.poll(() => payloads(socket)).toContain(2)
     })
   })
 

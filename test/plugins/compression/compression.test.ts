@@ -369,10 +369,10 @@ describe('streams', () => {
       before = made
       return grew
     }
-    await expect.poll(stands, { timeout: 15_000, interval: 400 }).toBe(0)
+    await expect.poll(stands, { timeout: 20_000, interval: 400 }).toBe(0)
     expect(made).toBeLessThan(1_000)
     client.destroy()
-    await expect.poll(() => ended, { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => ended).toBe(true)
   })
 
   test.each(['a Readable', 'a web stream'])('a client that leaves ends %s that is waiting', async (kind) => {
@@ -401,7 +401,7 @@ describe('streams', () => {
     client.on('error', () => {})
     await new Promise<void>((resolve) => client.on('response', (res) => res.once('data', () => resolve())).end())
     client.destroy()
-    await expect.poll(() => ended, { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => ended).toBe(true)
   })
 
   test('one that fails breaks the response and nothing else', async () => {

@@ -525,7 +525,7 @@ test('the clock of the machine: seconds, not early, not twice', async () => {
   await declare('* * * * * *', { name: 'second' }).start(({ scheduledAt }) => {
     seen.push({ at: Date.now(), tick: scheduledAt.getTime() })
   })
-  await vi.waitUntil(() => seen.length >= 3, { timeout: 10_000, interval: 20 })
+  await vi.waitUntil(() => seen.length >= 3, { timeout: 20_000, interval: 20 })
   await service.stop()
   for (const { at, tick } of seen) {
     expect(tick % 1000).toBe(0)
@@ -540,11 +540,11 @@ test('a process that was blocked runs missed ticks once, without a burst', async
   services.push(service)
   const seen: number[] = []
   await declare('* * * * * *', { name: 'second' }).start(({ scheduledAt }) => void seen.push(scheduledAt.getTime()))
-  await vi.waitUntil(() => seen.length >= 1, { timeout: 10_000, interval: 20 })
+  await vi.waitUntil(() => seen.length >= 1, { timeout: 20_000, interval: 20 })
   const count = seen.length
   const end = Date.now() + 3_300
   while (Date.now() < end);
-  await vi.waitUntil(() => seen.length > count, { timeout: 10_000, interval: 1 })
+  await vi.waitUntil(() => seen.length > count, { timeout: 20_000, interval: 1 })
   expect(seen.length).toBe(count + 1)
   expect(end - seen.at(-1)!).toBeLessThan(2_000)
   expect(service.jobs()[0]!.counts.missed).toBeGreaterThanOrEqual(2)

@@ -28,7 +28,7 @@ async function connected(option: CronLockOption) {
   const lock = await lockOf(option)
   const ready = { job: 'ready', tick: 0, owner: 'me', ttl: 1, exclusive: false } as const
   const claim = () => lock.claim(ready).then(Boolean, () => false)
-  await vi.waitUntil(claim, { timeout: 10_000 })
+  await vi.waitUntil(claim, 20_000)
   return lock
 }
 
@@ -101,13 +101,13 @@ async function survivesSilence(store: OwnServer, lock: CronLockOption): Promise<
   }
   const service = await CronService.run({ crons: [Seconds], logger, lock })
   try {
-    await vi.waitUntil(() => ticks.length >= 1, { timeout: 15_000 })
+    await vi.waitUntil(() => ticks.length >= 1, 20_000)
     store.freeze()
     const messages = () => logger.entries.map(({ message }) => message)
-    await vi.waitUntil(() => messages().some((one) => one?.includes('cannot be reached')), { timeout: 15_000 })
+    await vi.waitUntil(() => messages().some((one) => one?.includes('cannot be reached')), 20_000)
     store.thaw()
     const before = ticks.length
-    await vi.waitUntil(() => ticks.length >= before + 2, { timeout: 15_000 })
+    await vi.waitUntil(() => ticks.length >= before + 2, 20_000)
     expect(new Set(ticks).size).toBe(ticks.length)
     store.freeze()
     const start = performance.now()

@@ -55,6 +55,6 @@ describe.skipIf(!hasPostgres)('a queue of pg-boss', () => {
     await postgres.kill()
     expect(await probe()).toEqual({ queues: 'error' })
     await postgres.restart()
-    await expect.poll(probe, { timeout: 20_000 }).toEqual({ queues: 'ok' })
+    await expect.poll(probe).toEqual({ queues: 'ok' })
   })
 })

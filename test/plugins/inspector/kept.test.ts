@@ -236,7 +236,7 @@ describe('the next version of the application', () => {
     server.get('/:n', ({ params }) => params.n)
     const look = await lookAt(server)
     for (let n = 0; n < 60; n++) await server.inject.get(`/${n}`)
-    await vi.waitUntil(() => texts.size > 0)
+    await vi.waitUntil(() => texts.size > 0, 20_000)
     for (let n = 60; n < 70; n++) await server.inject.get(`/${n}`)
     await look.json('clear', {})
     expect(texts.size).toBe(0)
@@ -300,7 +300,7 @@ describe('the next version of the application', () => {
     await first.ready()
     const sent = first.inject({ url: '/' })
     await isThere
-    await vi.waitUntil(() => texts.size > 0)
+    await vi.waitUntil(() => texts.size > 0, 20_000)
     for (const [i, text] of ['{', 'null', '7', '[]', '{"id":1,"kind":"request"}', '{"id":"x"}'].entries())
       texts.set(`${i}`, text)
     const next = makeServer().server

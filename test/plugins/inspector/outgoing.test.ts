@@ -47,7 +47,7 @@ describe.each(Object.entries(asked))('requests of %s', (_name, ask) => {
     })
     const look = await lookAt(server)
     await server.inject.get('/run')
-    await vi.waitUntil(async () => (await look.list('outgoing'))[0]?.outcome !== 'running')
+    await vi.waitUntil(async () => (await look.list('outgoing'))[0]?.outcome !== 'running', 20_000)
     const [run] = await look.list('request')
     const one = await look.newest('outgoing')
     expect(one).toMatchObject({ parent: run!.id, trace: run!.trace })

@@ -255,7 +255,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     const all = (await titles()).length
     await page.getByLabel('Status').focus()
     await page.keyboard.type('5')
-    await vi.waitUntil(async () => (await titles()).length < all)
+    await vi.waitUntil(async () => (await titles()).length < all, 20_000)
     expect(new Set(await titles())).toEqual(new Set(['POST /fails']))
     expect(page.url()).toMatch(/#\/request\?status=5xx$/)
     await page.reload()
@@ -269,7 +269,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       body: '{}',
       headers: { 'content-type': 'application/json' },
     })
-    await vi.waitUntil(async () => (await titles()).length === before + 1)
+    await vi.waitUntil(async () => (await titles()).length === before + 1, 20_000)
     await page.locator('main .rows a').first().click()
     await page.waitForSelector('h3:has-text("Failure")')
     await page.locator('main').getByRole('link', { name: 'Requests', exact: true }).click()

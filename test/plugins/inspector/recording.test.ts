@@ -275,7 +275,7 @@ describe('replay', () => {
     const look = await lookAt(server)
     const leaver = new AbortController()
     const first = server.inject({ url: '/ticks', signal: leaver.signal }).catch(() => {})
-    await vi.waitUntil(async () => (await look.list('request'))[0]?.note === '200')
+    await vi.waitUntil(async () => (await look.list('request'))[0]?.note === '200', 20_000)
     leaver.abort()
     await first
     const { id } = await look.newest('request')
@@ -291,7 +291,7 @@ describe('replay', () => {
     const { look, sources, replayed } = await endless(kind, false)
     const { id, cut } = await replayed
     expect(cut).toMatch(/^the response has \d+ bytes or more, which is more than is kept \(the option bodyLimit\)$/)
-    await vi.waitUntil(() => sources[1]!.isOver)
+    await vi.waitUntil(() => sources[1]!.isOver, 20_000)
     const { chunks } = sources[1]!
     for (let i = 0; i < 50; i++) await new Promise(setImmediate)
     // A stream may have been making one.
@@ -306,7 +306,10 @@ describe('replay', () => {
     const time = moveSystemClock()
     try {
       const { look, sources, replayed } = await endless(kind, true)
-      await vi.waitUntil(async () => (await look.list('request'))[0]?.note === '200' && sources[1]?.chunks === 1)
+      await vi.waitUntil(
+        async () => (await look.list('request'))[0]?.note === '200' && sources[1]?.chunks === 1,
+        20_000,
+      )
       await time.advance(2_000)
       const { id, cut } = await replayed
       expect(cut).toBe('the response did not end within 2 seconds')
@@ -328,7 +331,7 @@ describe('replay', () => {
       await server.inject({ url: '/' })
       isSlow = true
       const replayed = look.json<{ id: number; cut: string }>('replay', { id: (await look.newest('request')).id })
-      await vi.waitUntil(async () => (await look.list('request')).length === 2)
+      await vi.waitUntil(async () => (await look.list('request')).length === 2, 20_000)
       await time.advance(10_000)
       expect((await replayed).cut).toBe('there was no response after 10 seconds')
     } finally {

@@ -58,7 +58,7 @@ test('schedules can be run now, and the run is recorded with its failure', async
   expect(await panels.run('Schedules', 'Run now', 'cleaning')).toBe('cleaning was started.')
   expect(await panels.run('Schedules', 'Run now', 'cleaning')).toMatch(/was not started/)
   fail()
-  await vi.waitUntil(async () => (await look.newest('cron')).outcome === 'failed')
+  await vi.waitUntil(async () => (await look.newest('cron')).outcome === 'failed', 20_000)
   expect((await look.newest('cron')).error?.message).toBe('no broom')
   expect(await panels.run('Schedules', 'Run now', 'nothing')).toMatch(/no running job has this name/)
 })
@@ -170,7 +170,7 @@ test('messages of MQTT, frames of websockets, messages of channels and GraphQL o
     open: true,
     password: '[redacted]',
   })
-  await vi.waitUntil(() => answered.length > 0)
+  await vi.waitUntil(() => answered.length > 0, 20_000)
   expect((await look.list('mqtt')).map(({ note }) => note)).toEqual(['received', 'published'])
   expect((await panels.rows('MQTT subscriptions')).map(({ cells }) => cells)).toContainEqual(['inspected/+', 1, true])
 

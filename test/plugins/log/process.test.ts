@@ -21,7 +21,7 @@ async function start() {
   started.stderr.on('data', (chunk) => {
     stderr += String(chunk)
   })
-  await expect.poll(() => stderr, { timeout: 15_000 }).toMatch(/port \d+/)
+  await expect.poll(() => stderr).toMatch(/port \d+/)
   const url = `http://127.0.0.1:${/port (\d+)/.exec(stderr)![1]}`
   const work = async () => {
     const res = await fetch(`${url}/work`, { signal: AbortSignal.timeout(2_000) })

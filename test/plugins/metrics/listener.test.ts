@@ -44,7 +44,7 @@ test('a port that the worker before still has is taken over when it is free; els
   await listener.open()
   expect(ports).toEqual([])
   before.close()
-  await expect.poll(() => ports, { timeout: 20_000 }).toEqual([port])
+  await expect.poll(() => ports).toEqual([port])
   expect(await statusOf(port, 'localhost')).toBe(200)
   await listener.close()
   // One that is closed while it waits does not come back.

@@ -91,7 +91,7 @@ describe.skipIf(!hasMosquitto)('the broker in memory and mosquitto', () => {
     const settle = async (from: MqttService) => {
       rounds++
       await from.publish(`${base}-end`, 1, { qos: 1 })
-      await vi.waitUntil(() => settled.every((count) => count === rounds), { interval: 1, timeout: 10_000 })
+      await vi.waitUntil(() => settled.every((count) => count === rounds), { interval: 1, timeout: 20_000 })
     }
     for (const step of program) {
       if (step.do === 'publish') {
@@ -170,18 +170,18 @@ describe.skipIf(!hasMosquitto)('the broker in memory and mosquitto', () => {
         publishTimeout: 200,
       })
       const second = await way({ clientId: `${base}-same`, will: will('second') })
-      await vi.waitUntil(() => seen.length === 1, 10_000)
-      await vi.waitUntil(() => !first.isConnected, 10_000)
+      await vi.waitUntil(() => seen.length === 1, 20_000)
+      await vi.waitUntil(() => !first.isConnected, 20_000)
       expect(second.isConnected).toBe(true)
       await expect(first.publish(`${base}/x`, 1, { qos: 1 })).rejects.toMatchObject({ code: 'MqttUnavailableError' })
       await second.stop()
       await watcher.publish(`${base}/last`, 1, { qos: 1 })
-      await vi.waitUntil(() => seen.length === 2, 10_000)
+      await vi.waitUntil(() => seen.length === 2, 20_000)
       // It was kept as well.
       const late: unknown[] = []
       const other = await way()
       await other.subscribe(`${base}/first`, (message) => void late.push(message), { qos: 1 })
-      await vi.waitUntil(() => late.length === 1, 10_000)
+      await vi.waitUntil(() => late.length === 1, 20_000)
       await watcher.publish(`${base}/first`, '', { retain: true, qos: 1 })
       return { seen, late }
     }))
@@ -203,7 +203,7 @@ describe.skipIf(!hasMosquitto)('the broker in memory and mosquitto', () => {
         const seen: unknown[] = []
         await back.subscribe(name, (message) => void seen.push(message), { qos: 1 })
         await publisher.publish(name, 'end', { qos: 1 })
-        await vi.waitUntil(() => seen.includes('end'), 10_000)
+        await vi.waitUntil(() => seen.includes('end'), 20_000)
         await back.stop()
         // Forgotten by the broker as well.
         await (await way({ clientId: name, clean: true })).stop()

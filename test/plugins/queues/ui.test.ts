@@ -462,7 +462,7 @@ describe('engines', () => {
     const own = queue.for(server)
     const failed = async () => (await own.counts()).failed
     for (const payload of [1, 2, 3]) await own.publish(payload)
-    await expect.poll(failed, { timeout: 20_000 }).toBe(3)
+    await expect.poll(failed).toBe(3)
     isMended = true
     const list = (await get({ queue: name })).text()
     const ids = Array.from(list.matchAll(/name="id" value="([^"]+)"/g), ([, id]) => id!)
@@ -479,9 +479,9 @@ describe('engines', () => {
     const id = (one: string): [string, string] => ['id', one]
     expect(await did([['do', 'remove'], id(ids[0]!)])).toMatchObject({ count: '1' })
     expect(await did([['do', 'retry'], id(ids[1]!)])).toMatchObject({ count: '1' })
-    await expect.poll(() => handled.length, { timeout: 20_000 }).toBe(1)
+    await expect.poll(() => handled.length).toBe(1)
     expect(await did([['do', 'retry-all']])).toMatchObject({ count: '1' })
-    await expect.poll(() => handled.length, { timeout: 20_000 }).toBe(2)
+    await expect.poll(() => handled.length).toBe(2)
     await did([['do', 'pause']])
     expect((await get()).text()).toMatch(new RegExp(`>${name}</a> <span class="badge">paused`))
     await did([['do', 'resume']])

@@ -175,7 +175,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
       // One after the other they would wait for eight seconds.
       expect(performance.now() - start).toBeLessThan(4_000)
       frozen.thaw()
-      await expect.poll(all, { timeout: 20_000 }).toEqual([200, 200])
+      await expect.poll(all).toEqual([200, 200])
     } finally {
       own.disconnect()
       await frozen.stop()
@@ -293,7 +293,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
       ;(await away.inject.get('/read')).assertStatus(200)
       expect(away.messages()).toEqual([expect.stringContaining('the Redis of the session store cannot be reached')])
       await other.restart()
-      await expect.poll(async () => (await away.inject.get('/count')).statusCode(), { timeout: 20_000 }).toBe(200)
+      await expect.poll(async () => (await away.inject.get('/count')).statusCode()).toBe(200)
 
       other.freeze()
       const silent = serverWith({ store: { redis: other.url } })
@@ -302,7 +302,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
       expect(performance.now() - again).toBeLessThan(3_000)
       ;(await silent.inject.get('/read')).assertStatus(200)
       other.thaw()
-      await expect.poll(async () => (await silent.inject.get('/count')).statusCode(), { timeout: 20_000 }).toBe(200)
+      await expect.poll(async () => (await silent.inject.get('/count')).statusCode()).toBe(200)
     } finally {
       await other.stop()
     }

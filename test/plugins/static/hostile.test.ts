@@ -227,7 +227,7 @@ describe('descriptors', () => {
         socket.once('data', () => socket.destroy()).on('close', () => resolve())
       })
     }
-    await expect.poll(open, { timeout: 20_000 }).toBeLessThanOrEqual(before)
+    await expect.poll(open).toBeLessThanOrEqual(before)
   })
 
   test('are closed when setHeaders throws, and when a response is replaced', async () => {

@@ -208,7 +208,7 @@ describe('the sink for uploads', () => {
       const refused = await fetch(`${url}/refused`, { method: 'POST', body }).catch(() => undefined)
       expect([400, 413, undefined]).toContain(refused?.status)
     }
-    await expect.poll(() => keysOf(storage), { timeout: 15_000 }).toEqual([key])
+    await expect.poll(() => keysOf(storage)).toEqual([key])
   })
 
   test('takes keys of your own, which are checked', async () => {
@@ -387,7 +387,7 @@ describe('signed addresses of a disk', () => {
     expect((await fetch(url, { method: 'DELETE' })).status).toBe(404)
     expect((await fetch(await at(storage.getDownloadUrl('missing', 60)))).status).toBe(404)
     const short = await at(storage.getDownloadUrl('a', 1))
-    await expect.poll(async () => (await fetch(short)).status, { timeout: 15_000 }).toBe(403)
+    await expect.poll(async () => (await fetch(short)).status).toBe(403)
     expect(await storage.getObject('a', 'text')).toBe('x')
   })
 
@@ -413,7 +413,7 @@ describe('signed addresses of a disk', () => {
     )
     expect(outcome).toBe(413)
     expect(await keysOf(storage)).toEqual(['a.json', 'c'])
-    await expect.poll(() => readdirSync(join(root, '.storage/tmp')), { timeout: 15_000 }).toEqual([])
+    await expect.poll(() => readdirSync(join(root, '.storage/tmp'))).toEqual([])
   })
 
   test('have an origin and a path of their own, and secrets that can be replaced', async () => {

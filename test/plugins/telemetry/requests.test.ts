@@ -210,7 +210,7 @@ describe('a client that leaves before it is answered', () => {
     await begun
     gone.abort()
     expect(await asked).toBe('left')
-    await vi.waitFor(() => spans.named('GET /slow'), 5000)
+    await vi.waitFor(() => spans.named('GET /slow'), 20_000)
     release('too late')
     await expect.poll(() => lines.map(({ msg }) => msg)).toContain('request aborted')
     const { attributes, status } = spans.named('GET /slow')
@@ -243,7 +243,7 @@ describe('a client that leaves before it is answered', () => {
     const answer = await fetch(`http://127.0.0.1:${server.port}/`, { signal: gone.signal })
     await answer.body!.getReader().read()
     gone.abort()
-    await vi.waitFor(() => spans.named('GET /'), 5000)
+    await vi.waitFor(() => spans.named('GET /'), 20_000)
     expect(spans.named('GET /').attributes).toMatchObject({ 'http.response.status_code': 200 })
     expect(spans.named('GET /').attributes).not.toHaveProperty('error.type')
   })

@@ -247,7 +247,7 @@ test('an uploaded file belongs to the tenant of its request, also when it is dis
     })
     expect(response.status).toBe(path === '/keep' ? 200 : 422)
     const isKept = () => withTenant({ id: 'acme' }, () => storage.exists('a.txt'))
-    await vi.waitFor(async () => expect([path, await isKept()]).toEqual([path, path === '/keep']))
+    await vi.waitFor(async () => expect([path, await isKept()]).toEqual([path, path === '/keep']), 20_000)
   }
   expect(await storage.getObject('a.txt', 'text')).toBe('of all')
 })
@@ -423,7 +423,7 @@ test('streams that make their pieces when they are read have the tenant, also wh
     expect([path, (await server.inject.get(path, as('a'))).text()]).toEqual([path, 'a a a '])
   expect(ended.splice(0)).toEqual(['a'])
   for (const path of ['/web', '/node']) await server.inject.head(path, as('a'))
-  await vi.waitFor(() => expect(ended).toEqual(['a', 'a']))
+  await vi.waitFor(() => expect(ended).toEqual(['a', 'a']), 20_000)
   const failed = await server.inject.get('/fails', as('a')).catch(({ message }: Error) => message)
   expect(String(failed)).toContain('down')
 })

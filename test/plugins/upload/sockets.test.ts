@@ -40,8 +40,8 @@ describe('over a socket', () => {
     for (let round = 0; round < 8; round++) {
       await Promise.all(Array.from({ length: 25 }, (_, i) => abort(port, half, 5 + i)))
     }
-    await expect.poll(() => leftIn(folder), { timeout: 20_000 }).toEqual([])
-    await expect.poll(() => openFiles(), { timeout: 20_000 }).toBeLessThanOrEqual(before)
+    await expect.poll(() => leftIn(folder)).toEqual([])
+    await expect.poll(() => openFiles()).toBeLessThanOrEqual(before)
     expect(seen.runs).toBe(0)
     const { statuses } = await sendRaw(port, head(form) + form.body.toString('latin1'), { answers: 1 })
     expect(statuses).toEqual([200])

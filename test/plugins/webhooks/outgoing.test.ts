@@ -104,7 +104,7 @@ test('an event arrives signed with every secret, and the plugin accepts it', asy
   for (const path of ['/new', '/old']) {
     Object.assign(kept, { url: `http://127.0.0.1:${theirs.port}${path}` })
     const sent = await deliver({ timestamp: new Date(1_700_000_000_000) })
-    await vi.waitUntil(() => accepted.length > 0)
+    await vi.waitUntil(() => accepted.length > 0, 20_000)
     expect(accepted.splice(0)).toEqual([
       { id: sent!.id, body: { type: 'order.paid', timestamp: '2023-11-14T22:13:20.000Z', data: { order: 7 } } },
     ])
@@ -122,7 +122,7 @@ test('an endpoint that fails is tried again with the same id, and its failure en
   })
   const { deliver, states, failures } = await sender({ url })
   await deliver({ id: 'evt_1' })
-  await vi.waitUntil(() => states.length === 2)
+  await vi.waitUntil(() => states.length === 2, 20_000)
   expect(seen).toEqual(Array(3).fill(['evt_1', '/hook?of=us', 'application/json']))
   expect(states).toEqual([
     { failingSince: expect.any(Date), isDisabled: false },
@@ -167,7 +167,7 @@ test('an endpoint that does nothing but fail is disabled after the time, and get
 test('410 disables at once', async () => {
   const { deliver, states, failures } = await sender({}, { attempts: 1, send: async () => ({ status: 410 }) })
   await deliver()
-  await vi.waitUntil(() => failures.length === 1)
+  await vi.waitUntil(() => failures.length === 1, 20_000)
   expect(states).toEqual([{ failingSince: expect.any(Date), isDisabled: true }])
 })
 
@@ -175,7 +175,7 @@ test('an attempt ends with its time limit, whatever the endpoint does', async ()
   const url = await receiver(() => {})
   const { deliver, failures } = await sender({ url }, { attempts: 1, timeout: 100 })
   await deliver()
-  await vi.waitUntil(() => failures.length === 1)
+  await vi.waitUntil(() => failures.length === 1, 20_000)
   expect(failures[0]).toContain('has not finished within 100 ms')
 })
 
@@ -189,7 +189,7 @@ test('a redirect is not followed, and a response without an end is not read to i
   })
   const { deliver, failures } = await sender({ url }, { attempts: 1 })
   await deliver()
-  await vi.waitUntil(() => failures.length === 1)
+  await vi.waitUntil(() => failures.length === 1, 20_000)
   expect(paths).toEqual(['/hook?of=us'])
   expect(failures[0]).toContain(`it responded with 302: ${'x'.repeat(200)}`)
   expect(failures[0]!.length).toBeLessThan(400)
@@ -227,7 +227,7 @@ test.each([
 ])('%s is not reached', async (url, why) => {
   const { deliver, failures } = await sender({ url }, { attempts: 1, allow: [] })
   await deliver()
-  await vi.waitUntil(() => failures.length === 1)
+  await vi.waitUntil(() => failures.length === 1, 20_000)
   expect(failures[0]).toContain(why)
 })
 

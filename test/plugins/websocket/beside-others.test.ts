@@ -87,7 +87,7 @@ describe('a websocket with sessions', () => {
     const sid = await login(one)
     // With it, an upgrade counts as use of the session.
     expect((await ask(one, '/who', sid)).sid).toBe(rolling ? sid : undefined)
-    await expect.poll(async () => (await ask(one, '/who', sid)).is, { interval: 1100, timeout: 4000 }).toEqual({})
+    await expect.poll(async () => (await ask(one, '/who', sid)).is, { interval: 1100, timeout: 20_000 }).toEqual({})
   })
 
   test('writes no session for a page that may not open it', async () => {

@@ -62,14 +62,14 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
     const admin = await connectRedis<Client & { call(...args: string[]): Promise<unknown> }>({ url: redis.url }, use)
     await admin.call('ACL', 'SETUSER', 'default', '-select')
     await admin.call('CLIENT', 'KILL', 'SKIPME', 'yes', 'TYPE', 'normal')
-    await vi.waitUntil(() => states.includes('RedisDatabaseError'))
+    await vi.waitUntil(() => states.includes('RedisDatabaseError'), 20_000)
     for (let i = 0; i < 20; i++) {
       await expect(client.set(`after ${i}`, '1')).rejects.toThrow()
       await pause(10)
     }
     expect(await admin.dbsize()).toBe(0)
     await admin.call('ACL', 'SETUSER', 'default', '+select')
-    await vi.waitUntil(() => states.at(-1) === undefined, { timeout: 5000 })
+    await vi.waitUntil(() => states.at(-1) === undefined, 20_000)
     expect(await client.dbsize()).toBe(1)
     for (const one of [admin, client]) one.disconnect()
   })
