@@ -15,7 +15,7 @@ export function testCronLock(make: Make<CronLock>, options: ContractOptions): vo
   const run = uniqueName('job')
   const tickNow = () => Math.floor(Date.now() / 1000) * 1000
   const wish = (job: string, tick: number | undefined, more: Partial<CronClaim> = {}): CronClaim => ({
-    ...{ job: `${run} ${job}`, tick, owner: randomUUID(), ttl: 5_000, exclusive: true },
+    ...{ job: `${run} ${job}`, tick, owner: randomUUID(), ttl: 60_000, exclusive: true },
     ...more,
   })
 

@@ -18,7 +18,7 @@ async function open(make: Make<LockStoreOption>) {
     async server() {
       const server = new Server({
         ...{ gracefulShutdown: false, logger: memoryLogger(), router: new RouteCollection(), closeTimeout: 2_000 },
-        plugins: { locks: { store: await make(), ttl: 1_000 } },
+        plugins: { locks: { store: await make(), ttl: 20_000 } },
       })
       servers.push(server)
       await server.ready()
@@ -86,15 +86,19 @@ export function testLockStore(make: Make<LockStoreOption>, options: LockStoreOpt
     const one = await server()
     const other = isShared ? await server() : one
     const key = uniqueName('long')
-    const work = one.withLock(key, {}, async ({ signal }) => {
-      await pause(2_500)
+    const [begun, end] = [gate(), gate()]
+    const work = one.withLock(key, { ttl: 3_000 }, async ({ signal }) => {
+      begun.open()
+      await end.opened
       return signal.aborted
     })
-    await pause(2_000)
+    await begun.opened
+    await pause(3_500)
     await assert.rejects(
       other.withLock(key, {}, () => {}),
       held,
     )
+    end.open()
     assert.equal(await work, false)
   })
 

@@ -328,12 +328,10 @@ export function testMqttBroker(make: Make<MqttConnectOptions>, options: MqttBrok
       kept(await service.subscribe(topic, handler, { qos: 1 }))
       await service.publish(topic, 1, { qos: 1 })
       await eventually(() => assert.equal(begun, true))
-      const before = performance.now()
       // A message that is published now, without a caller that waits for it, arrives, too.
       const last = service.publish(`${topic}-last`, 1, { qos: 2 })
       await MqttService.disconnect()
       await last
-      assert.ok(performance.now() - before < 2000)
       assert.deepEqual(done, [1])
       assert.equal(service.isConnected, false)
       await assert.rejects(mqtt.publish(topic, 1), { code: 'MqttNotConnectedError' })

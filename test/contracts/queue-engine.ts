@@ -298,7 +298,9 @@ export function testQueueEngine(make: Make<EngineSource>, options: QueueEngineOp
       after = performance.now() - start
     })
     await queue.publish('later', delayOf(1000))
-    assertSubset(await queue.counts(), { delayed: 1, waiting: 0 })
+    const counts = await queue.counts()
+    // A busy machine may take longer than the second.
+    if (performance.now() - start < 1000) assertSubset(counts, { delayed: 1, waiting: 0 })
     await until(() => after > 0, 'the message')
     assert.ok(after > 900)
   })
@@ -306,13 +308,16 @@ export function testQueueEngine(make: Make<EngineSource>, options: QueueEngineOp
   contract('a subscriber has as many messages in work as it asked for, and one by default', async ({ queueOf }) => {
     for (const concurrency of [undefined, 4]) {
       const queue = await queueOf('concurrency')
+      const full = gate()
       let now = 0
       let most = 0
       let done = 0
       await queue.subscribe(
         async () => {
           most = Math.max(most, ++now)
-          await new Promise((resolve) => setTimeout(resolve, 30))
+          if (now === (concurrency ?? 1)) full.open()
+          await full.opened
+          await new Promise((resolve) => setTimeout(resolve, 5))
           now--
           done++
         },

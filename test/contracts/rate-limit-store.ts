@@ -35,11 +35,14 @@ export function testRateLimitStore(make: Make<RateLimitStore>, options: Contract
 
   contract('a window that is over begins anew, and not earlier', async (store) => {
     const key = uniqueName('over')
-    await store.hit(key, 500)
-    assert.equal((await store.hit(key, 500)).count, 2)
-    await pause(600)
-    assert.equal((await store.hit(key, 500)).count, 1)
-    assert.equal((await store.hit(key, 500)).count, 2)
+    for (const round of ['first', 'second']) {
+      const start = performance.now()
+      assert.equal((await store.hit(key, 500)).count, 1, round)
+      const { count } = await store.hit(key, 500)
+      // A busy machine may take longer than the window.
+      assert.ok(count === 2 || performance.now() - start >= 500, `count is ${count}`)
+      await pause(600)
+    }
   })
 
   contract('of requests at the same time after its end one begins the window', async (store) => {
@@ -88,9 +91,12 @@ export function testRateLimitStore(make: Make<RateLimitStore>, options: Contract
 
   take('a bucket holds its burst, which comes back evenly', async (store, key) => {
     const windows = [{ limit: 4, windowMs: 8_000, burst: 1 }]
+    const start = performance.now()
     assert.ok((await store.take(key, 1, windows)).accepted)
     const { accepted, windows: states } = await store.take(key, 1, windows)
-    assert.ok(!accepted && states[0]!.count > 0 && states[0]!.count <= 1.001, JSON.stringify({ accepted, states }))
+    // A busy machine may take longer than the two seconds.
+    if (performance.now() - start < 2_000)
+      assert.ok(!accepted && states[0]!.count > 0 && states[0]!.count <= 1.001, JSON.stringify({ accepted, states }))
     await pause(2_100)
     assert.ok((await store.take(key, 1, windows)).accepted)
   })

@@ -6,6 +6,15 @@ import { type ContractOptions, contractOf, type Make, uniqueName } from './contr
 /** An id as the plugin makes them, another one each time. */
 const freshId = () => uniqueName('test').padEnd(32, 'x')
 
+/** The id of data that were written within the second for which they are kept at first: a busy machine may need several tries. */
+async function inTime(write: (id: string) => Promise<void>): Promise<string> {
+  for (;;) {
+    const [id, start] = [freshId(), performance.now()]
+    await write(id)
+    if (performance.now() - start < 900) return id
+  }
+}
+
 /**
  * Tests a store of sessions that has `update`. Two tests wait for a second; all of them can run at the same time.
  *
@@ -113,12 +122,14 @@ export function testSessionStore(
   })
 
   contract('keeps data for the given seconds, restarted each time', async (store) => {
-    const [short, renewed, updated, long] = [freshId(), freshId(), freshId(), freshId()]
+    const [short, renewed, long] = [freshId(), freshId(), freshId()]
     await store.set(short, { n: 1 }, 1)
     await store.set(renewed, { n: 1 }, 1)
     await store.set(renewed, { n: 2 }, 60)
-    await store.set(updated, { n: 1 }, 1)
-    await store.update(updated, { n: 2 }, 60)
+    const updated = await inTime(async (id) => {
+      await store.set(id, { n: 1 }, 1)
+      await store.update(id, { n: 2 }, 60)
+    })
     await store.set(long, { n: 1 }, 86_400)
     await pause(1_100)
     assert.equal((await store.get(short)) ?? undefined, undefined)
@@ -137,9 +148,11 @@ export function testSessionStore(
         const data = await store.get(id)
         if (data != null) await store.update(id, data, seconds)
       }
-      const [id, gone] = [freshId(), freshId()]
-      await store.set(id, { n: 1 }, 1)
-      await touch(id, 60)
+      const id = await inTime(async (id) => {
+        await store.set(id, { n: 1 }, 1)
+        await touch(id, 60)
+      })
+      const gone = freshId()
       await touch(gone, 60)
       await pause(1_100)
       assert.deepEqual(await store.get(id), { n: 1 })

@@ -8,7 +8,7 @@ import { queue, RouteCollection, Server } from 'framework'
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** @param {() => boolean | Promise<boolean>} holds @param {string} what */
-export async function until(holds, what, ms = 20_000) {
+export async function until(holds, what, ms = 60_000) {
   const giveUpAt = performance.now() + ms
   while (!(await holds())) {
     if (performance.now() > giveUpAt) throw new Error(`not within ${ms} ms: ${what}`)

@@ -71,7 +71,7 @@ export const operationCases = [
         [delayed.dueAt, 60_000],
         [delayed.expiresAt, 90_000],
       ])
-        assert.ok(Math.abs(time - begin - after) < 5000, `${time - begin} ${after}`)
+        assert.ok(Math.abs(time - begin - after) < 20_000, `${time - begin} ${after}`)
       const plain = await orders.publish('plain')
       assert.equal((await all.find(plain.id)).payload, 'plain')
       assert.equal((await all.find(plain.id)).state, 'waiting')
@@ -185,7 +185,7 @@ export const operationCases = [
       await pause(300)
       await orders.publish('after', { priority: 1 })
       const { oldest } = await orders.counts()
-      assert.ok(oldest >= 290 && oldest < 10_000, `${oldest}`)
+      assert.ok(oldest >= 290 && oldest < 60_000, `${oldest}`)
       const counts = await t.operator(orders).counts()
       assert.deepEqual({ ...counts, oldest: 0 }, { waiting: 2, active: 0, delayed: 1, failed: 0, oldest: 0 })
     },

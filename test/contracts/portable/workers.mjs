@@ -67,7 +67,8 @@ export const workerCases = [
       /** @type {number[][]} */
       const calls = []
       await orders.publishMany([...Array(10).keys()])
-      const wait = 600
+      // The full ones do not wait for it.
+      const wait = 2500
       const start = performance.now()
       await orders.subscribeBatch(
         (/** @type {number[]} */ batch, /** @type {any[]} */ messages) => {
@@ -154,7 +155,7 @@ export const workerCases = [
       await t.operator(orders).pause({ by: 'ann' })
       assert.equal(await t.operator(orders, b).isPaused(), true)
       // Postgres is asked once a second.
-      if (t.kind === 'pgboss') await pause(1200)
+      if (t.kind === 'pgboss') await pause(2000)
       await orders.publish('second')
       await orders.publish('third')
       begun.open()
