@@ -29,8 +29,8 @@ export interface MockClose {
   readonly reason: string
 }
 
-/** How long to wait for a message, in milliseconds. */
-const patience = 1000
+/** How long to wait for a message, in milliseconds: as long as a busy machine needs, and less than the five seconds after which runners end a test. */
+const patience = 4000
 
 /**
  * The client's end of an in-process websocket. If the server has refused it, it has a `response` and is not open.
@@ -75,7 +75,7 @@ export class MockSocket {
     return this
   }
 
-  /** The next message that has not been returned yet; rejects if the socket ends, or no message arrives within a second. */
+  /** The next message that has not been returned yet; rejects if the socket ends, or no message arrives within four seconds. */
   next<Message = unknown>(): Promise<Message> {
     return this.#link.next() as Promise<Message>
   }
@@ -107,7 +107,7 @@ export class MockSocket {
     return this
   }
 
-  /** Asserts that the connection has ended, or ends within a second, with this code. */
+  /** Asserts that the connection has ended, or ends within four seconds, with this code. */
   async assertEnded(code: number): Promise<MockClose> {
     const end = await this.#link.inTime(this.ended, 'the end of the websocket')
     if (end.code === code) return end

@@ -1,5 +1,6 @@
 import { RouteCollection, Server } from 'framework'
-import { afterEach, describe, expect, test } from 'vitest'
+import { testClock } from 'framework/testing'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { FrameClient } from '../../support/frames.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 
@@ -83,11 +84,14 @@ describe('a websocket with sessions', () => {
   })
 
   test.each([true, false])('knows no one when it has expired, idle or for good (rolling: %s)', async (rolling) => {
+    const clock = testClock()
+    onTestFinished(() => clock.restore())
     const one = server({ ttl: 1, rolling })
     const sid = await login(one)
     // With it, an upgrade counts as use of the session.
     expect((await ask(one, '/who', sid)).sid).toBe(rolling ? sid : undefined)
-    await expect.poll(async () => (await ask(one, '/who', sid)).is, { interval: 1100, timeout: 20_000 }).toEqual({})
+    await clock.advance(1_100)
+    expect((await ask(one, '/who', sid)).is).toEqual({})
   })
 
   test('writes no session for a page that may not open it', async () => {
@@ -160,6 +164,8 @@ describe('the origin of a page for a server behind a proxy', () => {
 
 describe('the time of a request', () => {
   test('ends with the upgrade: a socket outlives it', async () => {
+    const clock = testClock()
+    onTestFinished(() => clock.restore())
     const server = started(
       (routes) => routes.ws('/', { timeout: 30 }, { message: (socket, text) => socket.send(text) }),
       {
@@ -167,7 +173,7 @@ describe('the time of a request', () => {
       },
     )
     const socket = await server.inject.ws('/')
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    await clock.advance(60)
     socket.send('still here')
     expect(await socket.next()).toBe('still here')
   })

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { connect, type Socket } from 'node:net'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -90,10 +91,17 @@ describe('a connection', () => {
       { maxSocketsPerAddress: 1 },
     )
     const { port } = await server.listen()
+    const gone = new Promise((resolve) => {
+      const watch = (message: unknown) => {
+        unsubscribe('net.server.socket', watch)
+        ;(message as { socket: Socket }).socket.once('close', resolve)
+      }
+      subscribe('net.server.socket', watch)
+    })
     const client = new FrameClient(port, '/')
     await waits
     client.socket.resetAndDestroy()
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await gone
     go()
     await expect.poll(() => server.services.get('websockets').size).toBe(0)
     expect((await opened(port, '/')).exchange().status).toBe(101)

@@ -223,12 +223,13 @@ describe('typed messages', () => {
       })
     })
     await server.inject.ws('/sum')
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    expect(failures).toEqual([
-      '"sum" was not sent: the value: must be number',
-      'a message was not sent: its type "total" is not one of sum',
-      'a message was not sent: its type, which is not a string, is not one of sum',
-    ])
+    await expect
+      .poll(() => failures)
+      .toEqual([
+        '"sum" was not sent: the value: must be number',
+        'a message was not sent: its type "total" is not one of sum',
+        'a message was not sent: its type, which is not a string, is not one of sum',
+      ])
   })
 })
 
