@@ -5,6 +5,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
+import { freshName } from '../../support/queues.ts'
 import { hasRedis, startRedis } from '../../support/redis.ts'
 
 const script = join(import.meta.dirname, '../fixtures/cache-data-instance.mjs')
@@ -57,16 +58,22 @@ describe.skipIf(!hasRedis)('data in Redis', () => {
     const runs = (key: string) => client.get(`runs ${key}`)
 
     test('4 processes with 50 callers each compute it once; when it is old, one of them renews it', async () => {
-      const what = { key: 'one', callers: 50, options: { ttl: 1, stale: 60 }, ms: 200 }
-      expect(await all(what)).toEqual(Array.from({ length: 200 }, () => 1))
-      expect(await runs('one')).toBe('1')
-      await pause(1_100)
-      const began = performance.now()
-      expect(new Set(await all({ ...what, options: { ttl: 60, stale: 60 } }))).toEqual(new Set([1]))
-      expect(performance.now() - began).toBeLessThan(1_000)
-      await expect.poll(() => runs('one')).toBe('2')
+      const ask = { callers: 50, options: { ttl: 2, stale: 60 }, ms: 200 }
+      let what: Ask
+      let began: number
+      do {
+        what = { ...ask, key: freshName('one') }
+        began = performance.now()
+        expect(await all(what)).toEqual(Array.from({ length: 200 }, () => 1))
+        // On a busy machine the last callers may find it old already.
+      } while (performance.now() - began > 1_900)
+      expect(await runs(what.key)).toBe('1')
+      await pause(2_100)
+      // It takes long enough for all to ask meanwhile.
+      expect(new Set(await all({ ...what, options: { ttl: 60, stale: 60 }, ms: 2_000 }))).toEqual(new Set([1]))
+      await expect.poll(() => runs(what.key)).toBe('2')
       await expect.poll(async () => [...new Set(await all(what))]).toEqual([2])
-      expect(await runs('one')).toBe('2')
+      expect(await runs(what.key)).toBe('2')
     })
 
     test('when the one that computes is killed, another one computes after lockTimeout', async () => {
@@ -86,7 +93,7 @@ describe.skipIf(!hasRedis)('data in Redis', () => {
   describe('in one process', () => {
     const logger = memoryLogger()
     const start = async () => {
-      const plugins = { cache: { provider: 'redis', redis: { url: redis.url, prefix: 'p:' } } } as const
+      const plugins = { cache: { provider: 'redis', redis: { url: redis.url, timeout: 2_000, prefix: 'p:' } } } as const
       const server = new Server({ router: new RouteCollection(), logger, plugins })
       await server.ready()
       return server
@@ -138,14 +145,11 @@ describe.skipIf(!hasRedis)('data in Redis', () => {
       ])
       await redis.restart()
       await expect
-        .poll(
-          async () => {
-            const before = computed
-            await cache.getOrSet('up', {}, () => ++computed)
-            return computed - before
-          },
-          { timeout: 10_000 },
-        )
+        .poll(async () => {
+          const before = computed
+          await cache.getOrSet('up', {}, () => ++computed)
+          return computed - before
+        })
         .toBe(0)
       await server.close()
     })

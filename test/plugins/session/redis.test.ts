@@ -2,7 +2,7 @@ import { type Request, RouteCollection, Server, type Session } from 'framework'
 import type { session } from 'framework/plugins'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { memoryLogger, pause } from '../../support/kernel.ts'
+import { memoryLogger } from '../../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 
 const servers: Server[] = []
@@ -171,9 +171,9 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
       const all = () => Promise.all(statuses.map((status) => status()))
       expect(await all()).toEqual([503, 503])
       const start = performance.now()
-      for (let i = 0; i < 4; i++) expect(await all()).toEqual([503, 503])
-      // One after the other they would wait for eight seconds.
-      expect(performance.now() - start).toBeLessThan(4_000)
+      for (let i = 0; i < 15; i++) expect(await all()).toEqual([503, 503])
+      // One after the other they would wait for thirty seconds.
+      expect(performance.now() - start).toBeLessThan(20_000)
       frozen.thaw()
       await expect.poll(all).toEqual([200, 200])
     } finally {
@@ -183,17 +183,17 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
   })
 
   test('as JSON under session:<id>, for as long as the cookie', async () => {
-    const server = serverWith({ store: { redis: redis.url }, ttl: 100 })
+    const server = serverWith({ store: { redis: redis.url }, ttl: 1_000 })
     const cookies = (await server.inject.get('/count')).cookies()
     const key = `session:${cookies.sid!.split('.')[0]}`
     expect(await client.get(key)).toBe('{"n":1}')
-    expect(await client.ttl(key)).toBeGreaterThan(98)
-    await client.expire(key, 5)
+    expect(await client.ttl(key)).toBeGreaterThan(900)
+    await client.expire(key, 500)
     await server.inject.get('/read', { cookies })
-    expect(await client.ttl(key)).toBeLessThan(6)
-    const rolling = serverWith({ store: { redis: { client } }, ttl: 100, rolling: true })
+    expect(await client.ttl(key)).toBeLessThan(501)
+    const rolling = serverWith({ store: { redis: { client } }, ttl: 1_000, rolling: true })
     await rolling.inject.get('/read', { cookies })
-    expect(await client.ttl(key)).toBeGreaterThan(98)
+    expect(await client.ttl(key)).toBeGreaterThan(900)
   })
 
   test('the plugin closes its own connection, and no other', async () => {
@@ -202,14 +202,13 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
         .trim()
         .split('\n').length
     // Connections of the tests before are gone.
-    await pause(50)
-    const before = await clients()
+    const before = 1
+    await expect.poll(clients).toBe(before)
     const server = serverWith({ store: { redis: redis.url } })
     await server.inject.get('/count')
     expect(await clients()).toBe(before + 1)
     await server.close()
-    await pause(50)
-    expect(await clients()).toBe(before)
+    await expect.poll(clients).toBe(before)
     const borrowed = serverWith({ store: { redis: { client } } })
     await borrowed.inject.get('/count')
     await borrowed.close()
@@ -243,17 +242,17 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     const server = serverWith({ store: { redis: redis.url } })
     const cookies = (await server.inject.get('/count')).cookies()
     await redis.kill()
-    await pause(50)
-    for (let i = 0; i < 3; i++) {
-      const start = performance.now()
+    const start = performance.now()
+    for (let i = 0; i < 15; i++) {
       const res = await server.inject.get('/read', { cookies })
       res.assertStatus(503).assertHeaderNotExists('set-cookie').assertBodyDeepEqual({
         code: 'SessionStoreError',
         message: 'SESSION_STORE: the session store "redis" cannot be read. Try again later',
       })
-      expect(performance.now() - start).toBeLessThan(1_500)
       ;(await server.inject.get('/read')).assertStatus(200)
     }
+    // With two seconds each they would take thirty.
+    expect(performance.now() - start).toBeLessThan(20_000)
     ;(await server.inject.get('/count')).assertStatus(503).assertHeaderNotExists('set-cookie')
     await redis.restart()
     await expect
@@ -270,9 +269,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     const cookies = (await server.inject.get('/count')).cookies()
     redis.freeze()
     try {
-      const start = performance.now()
       ;(await server.inject.get('/read', { cookies })).assertStatus(503)
-      expect(performance.now() - start).toBeLessThan(3_000)
       ;(await server.inject.get('/read')).assertStatus(200)
     } finally {
       redis.thaw()
@@ -287,9 +284,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     try {
       await other.kill()
       const away = serverWith({ store: { redis: other.url } })
-      const start = performance.now()
       await away.ready()
-      expect(performance.now() - start).toBeLessThan(2_500)
       ;(await away.inject.get('/read')).assertStatus(200)
       expect(away.messages()).toEqual([expect.stringContaining('the Redis of the session store cannot be reached')])
       await other.restart()
@@ -297,9 +292,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
 
       other.freeze()
       const silent = serverWith({ store: { redis: other.url } })
-      const again = performance.now()
       await silent.ready()
-      expect(performance.now() - again).toBeLessThan(3_000)
       ;(await silent.inject.get('/read')).assertStatus(200)
       other.thaw()
       await expect.poll(async () => (await silent.inject.get('/count')).statusCode()).toBe(200)
@@ -313,9 +306,8 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     const server = serverWith({ store: { redis: other.url } })
     await server.ready()
     await other.stop()
-    await pause(50)
-    const start = performance.now()
+    await expect.poll(server.messages).toEqual([expect.stringContaining('Redis')])
     await server.close()
-    expect(performance.now() - start).toBeLessThan(1_000)
+    expect(server.messages()).toHaveLength(1)
   })
 })
