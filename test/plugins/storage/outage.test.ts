@@ -18,6 +18,7 @@ afterEach(async () => {
   await fake.stop()
 })
 
+/** Of a service that does not respond as it should; the others have as long as a busy machine needs. */
 const timeout = 500
 const kinds = {
   S3: (endpoint: string, timeout: number) =>
@@ -28,7 +29,7 @@ const kinds = {
     return new AzureBlobStorageProvider({ container: 'objects', connectionString, timeout })
   },
 }
-function storageOf(kind: keyof typeof kinds, endpoint = fake.url, ms = timeout): Storage {
+function storageOf(kind: keyof typeof kinds, endpoint = fake.url, ms = 30_000): Storage {
   const storage = new Storage({ main: kinds[kind](endpoint, ms) })
   open.push(storage)
   return storage
@@ -37,8 +38,7 @@ const unavailable = { code: 'StorageUnavailableError', status: 500 }
 const total = 2_000_000
 
 /** All three modes; each must reject, the stream at the latest when it is read. */
-async function expectFailure(storage: Storage, within: number): Promise<void> {
-  const start = performance.now()
+async function expectFailure(storage: Storage): Promise<void> {
   const drained = async () => {
     for await (const _chunk of await storage.getObject('a', 'stream'));
   }
@@ -47,16 +47,12 @@ async function expectFailure(storage: Storage, within: number): Promise<void> {
     expect(storage.getObject('a', 'text')).rejects.toMatchObject(unavailable),
     expect(drained()).rejects.toMatchObject(unavailable),
   ])
-  expect(performance.now() - start).toBeLessThan(within)
 }
 
 describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
-  // The timeout of a call, a second, and a margin for a loaded machine.
-  const soon = timeout + 1000 + 4000
-
   test('that is stopped', async () => {
-    const storage = storageOf(kind, `http://127.0.0.1:${await freePort()}`)
-    await expectFailure(storage, soon)
+    const storage = storageOf(kind, `http://127.0.0.1:${await freePort()}`, timeout)
+    await expectFailure(storage)
     await Promise.all([
       expect(storage.putObject('a', 'x')).rejects.toMatchObject({ ...unavailable, key: 'a' }),
       expect(storage.putObject('a', Readable.from([Buffer.from('x')]))).rejects.toMatchObject(unavailable),
@@ -70,9 +66,9 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
 
   test('that takes connections and never responds', async () => {
     fake.answer = () => {}
-    const storage = storageOf(kind)
+    const storage = storageOf(kind, fake.url, timeout)
     await Promise.all([
-      expectFailure(storage, soon),
+      expectFailure(storage),
       expect(storage.putObject('a', 'x')).rejects.toMatchObject(unavailable),
       expect(storage.putObject('a', Readable.from([Buffer.from('x')]))).rejects.toMatchObject(unavailable),
       expect(keysOf(storage)).rejects.toMatchObject(unavailable),
@@ -81,7 +77,7 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
 
   test('that responds 500', async () => {
     fake.answer = (_req, res) => res.writeHead(500).end()
-    await expectFailure(storageOf(kind), soon)
+    await expectFailure(storageOf(kind, fake.url, timeout))
   })
 
   test('that resets the connection after half of an object', async () => {
@@ -89,7 +85,7 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
       res.writeHead(200, { 'content-length': total, etag: '"x"', 'last-modified': new Date().toUTCString() })
       res.write(Buffer.alloc(total / 2), () => setTimeout(() => res.socket?.resetAndDestroy(), 50))
     }
-    await expectFailure(storageOf(kind), soon)
+    await expectFailure(storageOf(kind, fake.url, timeout))
   })
 
   test('that falls silent after half of an object', async () => {
@@ -97,7 +93,7 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
       res.writeHead(200, { 'content-length': total, etag: '"x"', 'last-modified': new Date().toUTCString() })
       res.write(Buffer.alloc(total / 2))
     }
-    await expectFailure(storageOf(kind), soon)
+    await expectFailure(storageOf(kind, fake.url, timeout))
   })
 
   test('that refuses', async () => {
@@ -158,8 +154,7 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
       res.writeHead(200, { 'content-length': total, etag: '"x"', 'last-modified': new Date().toUTCString() })
       res.write(Buffer.alloc(100_000))
     }
-    // Its own timeout is not tested here.
-    const storage = storageOf(kind, fake.url, 30_000)
+    const storage = storageOf(kind)
     for (let i = 0; i < 50; i++) {
       await Promise.all(
         Array.from({ length: 10 }, async (_, j) => {
@@ -169,19 +164,20 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
         }),
       )
     }
-    await until(() => fake.sockets.size === 0, 'no connection left', 5000)
+    await until(() => fake.sockets.size === 0, 'no connection left')
   })
 
   test('a stream that the source is slow with may take longer than the service', async () => {
+    const timeout = 2_000
     fake.answer = (req, res) => {
       req.resume().once('end', () => res.writeHead(kind === 'S3' ? 200 : 201, { etag: '"x"' }).end())
     }
     async function* slow() {
       yield Buffer.from('a')
-      await new Promise((resolve) => setTimeout(resolve, timeout * 2))
+      await new Promise((resolve) => setTimeout(resolve, timeout + 500))
       yield Buffer.from('b')
     }
-    await expect(storageOf(kind).putObject('a', slow())).resolves.toBeUndefined()
+    await expect(storageOf(kind, fake.url, timeout).putObject('a', slow())).resolves.toBeUndefined()
   })
 })
 
@@ -250,11 +246,12 @@ describe('S3 alone', () => {
   })
 
   test('a copy may take as long as its size needs', async () => {
+    const timeout = 2_000
     fake.answer = (req, res) => {
       if (req.method === 'HEAD') return void res.writeHead(200, { 'content-length': 100_000_000, etag: '"x"' }).end()
       const body = '<CopyObjectResult><ETag>"x"</ETag></CopyObjectResult>'
-      setTimeout(() => res.writeHead(200, { 'content-type': 'application/xml' }).end(body), timeout * 2)
+      setTimeout(() => res.writeHead(200, { 'content-type': 'application/xml' }).end(body), timeout + 500)
     }
-    await expect(storageOf('S3').copy('a', 'b')).resolves.toBeUndefined()
+    await expect(storageOf('S3', fake.url, timeout).copy('a', 'b')).resolves.toBeUndefined()
   })
 })

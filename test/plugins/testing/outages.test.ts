@@ -75,20 +75,15 @@ const cases = outages.flatMap(({ service, plugins }) =>
     kinds.map((kind) => [`${service}, ${name}: ${kind}`, service, kind, open, promised] as const),
   ),
 )
-// What waits for seconds waits side by side; shorter limits would be missed on a busy machine.
-const isPatient = ({ limit }: Promised) => limit >= 1_000
-
-describe.for([true, false])('patient: %s', (patient) => {
-  const some = cases.filter(([, , , , promised]) => isPatient(promised) === patient)
-  ;(patient ? test.concurrent : test).for(some)('%s', async ([, service, kind, open, promised]) => {
-    await using proxy = await outageProxy(running.get(service)!.url)
-    const user = await open(proxy.url)
-    try {
-      await expectOutage(user, (one) => proxy.outage(one), kind, promised)
-    } finally {
-      await user.close()
-    }
-  })
+// They wait for limits of time, side by side.
+test.concurrent.for(cases)('%s', async ([, service, kind, open, promised]) => {
+  await using proxy = await outageProxy(running.get(service)!.url)
+  const user = await open(proxy.url)
+  try {
+    await expectOutage(user, (one) => proxy.outage(one), kind, promised)
+  } finally {
+    await user.close()
+  }
 })
 
 describe('queues of a real engine, by outageOf', () => {

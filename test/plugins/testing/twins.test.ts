@@ -19,7 +19,16 @@ const folder = mkdtempSync(join(tmpdir(), 'framework-twins-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const kinds: OutageKind[] = ['down', 'slow', 'cut', 'lies']
-const store = () => ({ hit: () => ({ count: 1, resetMs: 60_000 }) })
+const store = () => {
+  const counts = new Map<string, number>()
+  return {
+    hit(key: string) {
+      const count = (counts.get(key) ?? 0) + 1
+      counts.set(key, count)
+      return { count, resetMs: 60_000 }
+    },
+  }
+}
 
 /** The same as with the real services, in outages.test.ts. One use each, as the slow ones take their whole time limit. */
 const plugins: Record<string, [plugin: string, open: () => Promise<User>, promised: Promised]> = {
