@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { connect, type Socket } from 'node:net'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { testClock } from 'framework/testing'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type AnyChannel, type ChannelClient, channel, definePlugin, RouteCollection, Server } from '../../../index.ts'
 import { type ChannelRuleCall, channels } from '../../../plugins/channels/index.ts'
 import { websocket } from '../../../plugins/websocket/index.ts'
@@ -496,6 +497,8 @@ describe('as server-sent events', () => {
   })
 
   test('pass all guards of the route, wherever its plugin is registered', async () => {
+    const clock = testClock()
+    onTestFinished(() => clock.restore())
     const routes = new RouteCollection()
     const visitor = (): Visitor => ({ user: 'ann' })
     routes.ws('/live', { channels: [news], rateLimit: { limit: 1, windowMs: 60_000 } }, { data: visitor })
@@ -508,7 +511,7 @@ describe('as server-sent events', () => {
     const headers = { 'accept-encoding': 'gzip' }
     const response = await server.fetch(new Request('http://localhost/live?channel=news', { headers }))
     // Longer than the time that a route has for its response.
-    await new Promise((resolve) => setTimeout(resolve, 80))
+    await clock.advance(80)
     await news.publish('one')
     const body = response.headers.get('content-encoding') === 'gzip' ? gunzipped(response) : response
     expect(await read(body, '"payload":"one"}')).toContain('"payload":"one"}')

@@ -221,11 +221,11 @@ describe('clock changes', () => {
   test('the last time before an instant, however long ago the first was', () => {
     const [pattern, zone] = [parsePattern('* * 2 * * *'), zoneByName('UTC')]
     const due = Date.parse('2020-01-01T02:00:00Z')
-    const start = performance.now()
+    const before = process.cpuUsage()
     expect(new Date(lastTime(pattern, zone, due, Date.parse('2026-01-05T10:00:00Z'))).toISOString()).toBe(
       '2026-01-05T02:59:59.000Z',
     )
-    expect(performance.now() - start).toBeLessThan(2000)
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000)
     expect(lastTime(pattern, zone, due, due + 500)).toBe(due)
   })
 })
@@ -333,9 +333,9 @@ describe('a clock that does not go on evenly', () => {
 
   test('years asleep with a job of every second take no time', async () => {
     const { seen, counts } = await daily({}, '2020-01-05T10:00:00Z', '* * * * * *')
-    const start = performance.now()
+    const before = process.cpuUsage()
     await clock.set('2026-01-05T10:00:00.500Z')
-    expect(performance.now() - start).toBeLessThan(1000)
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000)
     expect([seen.length, counts().missed]).toEqual([1, 1000])
   })
 

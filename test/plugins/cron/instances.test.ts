@@ -56,7 +56,7 @@ async function together(use: (instances: Instance[], begin: typeof start) => Pro
 
 async function ready(instances: readonly Instance[], expect: ExpectStatic): Promise<void> {
   const isSettled = ({ lines, child }: Instance) => lines.includes('ready') || child.exitCode !== null
-  await vi.waitUntil(() => instances.every(isSettled), { timeout: 30_000 })
+  await vi.waitUntil(() => instances.every(isSettled), 60_000)
   for (const { lines } of instances) expect(lines).toContain('ready')
 }
 
@@ -65,7 +65,7 @@ const runsOf = (instances: readonly Instance[]) =>
   instances.flatMap(({ lines }) => lines.filter((line) => line.startsWith('job-')))
 const distinct = (instances: readonly Instance[]) => new Set(runsOf(instances)).size
 
-const ttl = 1000
+const ttl = 2000
 
 /** `isFirst`: the test with the most processes begins; not for both stores, or they would take the machine from each other. */
 function promises(startServer: () => Promise<OwnServer>, lockAt: (url: string) => object, isFirst: boolean) {
@@ -107,14 +107,14 @@ function promises(startServer: () => Promise<OwnServer>, lockAt: (url: string) =
   }) =>
     together(async (instances, begin) => {
       const first = begin(lock, 3, 3_600_000)
-      await vi.waitUntil(() => distinct(instances) === 3, { timeout: 30_000 })
+      await vi.waitUntil(() => distinct(instances) === 3, 60_000)
       const other = begin(lock, 3, 0)
       await ready(instances, expect)
       // It renews: for longer than the lock lasts no other instance receives the jobs.
-      await new Promise((resolve) => setTimeout(resolve, 2 * ttl))
+      await new Promise((resolve) => setTimeout(resolve, 1.5 * ttl))
       expect(distinct([other])).toBe(0)
       await first.stop('SIGKILL')
-      await vi.waitUntil(() => distinct([other]) >= 6, { timeout: 30_000 })
+      await vi.waitUntil(() => distinct([other]) >= 6, 60_000)
       expect(distinct(instances)).toBe(runsOf(instances).length)
 
       const left = [other, begin(lock, 3, 0)]
@@ -124,7 +124,7 @@ function promises(startServer: () => Promise<OwnServer>, lockAt: (url: string) =
       // A tick passes without it.
       await new Promise((resolve) => setTimeout(resolve, 1100))
       await server.restart()
-      await vi.waitUntil(() => distinct(left) >= down + 6, { timeout: 60_000 })
+      await vi.waitUntil(() => distinct(left) >= down + 6, 60_000)
       await Promise.all(left.map((one) => one.stop()))
       expect(distinct(instances)).toBe(runsOf(instances).length)
       expect(left.map(({ child }) => child.exitCode)).toEqual([0, 0])

@@ -112,7 +112,7 @@ async function survivesSilence(store: OwnServer, lock: CronLockOption): Promise<
     store.freeze()
     const start = performance.now()
     await service.stop({ timeout: 500 })
-    expect(performance.now() - start).toBeLessThan(3_000)
+    expect(performance.now() - start).toBeLessThan(20_000)
   } finally {
     store.thaw()
     await service.stop({ timeout: 100 })

@@ -151,11 +151,12 @@ describe('closing', () => {
   test('sends waiting emails, without pauses, and accepts no more', async () => {
     const { transporter, order } = recording((subject) => (subject === 'd' ? new Error('down') : undefined))
     const { mailer, log } = makeMailer(transporter)
-    const subjects = ['a', 'b', 'c', 'd', 'e']
+    // One a second would take thirty.
+    const subjects = ['a', 'b', 'c', 'd', ...Array.from({ length: 26 }, (_, i) => `${i}`)]
     const ids = await Promise.all(subjects.map((subject) => mailer.later(mail(subject))))
     const start = performance.now()
     await Promise.all([mailer.close(), mailer.close()])
-    expect(performance.now() - start).toBeLessThan(1500)
+    expect(performance.now() - start).toBeLessThan(20_000)
     expect(order()).toEqual(subjects)
     expect(log).toMatchObject([{ level: 'error', fields: { mail: ids[3]!.id } }])
     await expect(mailer.send(mail('f'))).rejects.toMatchObject({ code: 'MailClosedError' })
@@ -166,12 +167,10 @@ describe('closing', () => {
     const { mailer, log } = makeMailer({ sendMail: () => new Promise(() => {}) })
     const sending = mailer.send(mail('now'))
     const ids = [await mailer.later(mail('a')), await mailer.later(mail('b'))].map(({ id }) => id)
-    const start = performance.now()
     await Promise.all([
       expect(sending).rejects.toMatchObject({ code: 'MailSendError' }),
       mailer.close({ timeout: 200 }),
     ])
-    expect(performance.now() - start).toBeLessThan(2000)
     const lost = log.filter(({ level }) => level === 'error').map(({ fields }) => fields.mail)
     expect(lost.sort()).toEqual([...ids].sort())
   })
@@ -183,7 +182,7 @@ describe('closing', () => {
     })
     const slow = mailer.send(mail('slow'))
     for (const subject of ['a', 'b', 'c']) await mailer.later(mail(subject))
-    await Promise.all([expect(slow).rejects.toThrow('the mailer closed'), mailer.close({ timeout: 500 })])
+    await Promise.all([expect(slow).rejects.toThrow('the mailer closed'), mailer.close({ timeout: 2000 })])
     expect([order(), log]).toEqual([['a', 'b', 'c'], []])
   })
 
@@ -270,14 +269,14 @@ describe('the plugin', () => {
     })
     const { port } = await server.listen()
     const later = (subject: string) => server.services.get('mailer').later(mail(subject))
-    for (let i = 0; i < 5; i++) await later(`${i}`)
+    for (let i = 0; i < 30; i++) await later(`${i}`)
     const answered = fetch(`http://127.0.0.1:${port}/hangs`)
     await begun
     const closed = server.close()
-    // One a second would take four; a request in work may still add to them.
-    await vi.waitUntil(() => outbox.sent.length === 5, 20_000)
-    await later('last')
-    await vi.waitUntil(() => outbox.sent.length === 6, 20_000)
+    // One a second would take thirty; a request in work may still add to them.
+    await vi.waitUntil(() => outbox.sent.length === 30, 20_000)
+    for (let i = 0; i < 30; i++) await later(`late ${i}`)
+    await vi.waitUntil(() => outbox.sent.length === 60, 20_000)
     end()
     await Promise.all([answered, closed])
   })
@@ -386,12 +385,10 @@ test('SIGTERM sends waiting emails before the process ends', async () => {
     const providers = { main: { transporter: outbox, from: 'a@b.c' } }
     const server = new Server({ port: 0, host: '127.0.0.1', plugins: { mailer: { providers, defaultProvider: 'main' } } })
     await server.listen()
-    for (let i = 0; i < 10; i++) await server.services.mailer.later((mail) => mail.to('d@e.f').subject(String(i)))
-    process.on('exit', () => console.log(outbox.sent.map(({ subject }) => subject).join('')))
+    for (let i = 0; i < 30; i++) await server.services.mailer.later((mail) => mail.to('d@e.f').subject(String(i)))
+    process.on('exit', () => console.log(outbox.sent.length))
     process.kill(process.pid, 'SIGTERM')`
-  const start = performance.now()
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
-  expect(stdout).toBe('0123456789\n')
-  // One a second would take nine.
-  expect(performance.now() - start).toBeLessThan(8000)
+  // One a second would take longer than a server waits for them.
+  expect(stdout).toBe('30\n')
 })

