@@ -25,7 +25,6 @@ export async function startBlob(): Promise<BlobServer> {
     port,
     url: `http://127.0.0.1:${port}/${account}`,
     endsWith: 'SIGTERM',
-    within: 20_000,
     start: () => spawn(process.execPath, [entry, ...options.slice(0, 4), ...flags], { cwd: folder, stdio: 'ignore' }),
     answers: () => listens(port),
     removeData: () => rmSync(folder, { recursive: true, force: true }),

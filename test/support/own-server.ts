@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Server } from 'node:net'
 
 /** A real server of one test file, on loopback, with data that is thrown away. */
 export interface OwnServer {
@@ -26,7 +26,7 @@ export interface ServerKind {
   readonly endsWith: NodeJS.Signals
   /** The signal that ends it when its data is thrown away anyway, ten times as fast. Default SIGKILL. */
   readonly isDiscardedBy?: NodeJS.Signals
-  /** Milliseconds it may take to answer, on a busy machine too; default 20000. */
+  /** Milliseconds it may take to answer, on a busy machine too; default 60000. */
   readonly within?: number
   start(): ChildProcess
   answers(): Promise<boolean>
@@ -35,19 +35,31 @@ export interface ServerKind {
   removeData(): void
 }
 
-/** The ports of this process, below those that systems give to connections and to servers that ask for any: from 32768 or 49152 on. */
-const ports = 12_000 + (process.pid % 200) * 100
+const binds = (server: Server, port: number) =>
+  new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false)).listen(port, () => resolve(true))
+  })
+
+/** A hundred ports, below those that systems give to connections and to servers that ask for any: from 32768 or 49152 on. */
+async function claimPorts(): Promise<number> {
+  for (let at = process.pid; ; at++) {
+    const first = 12_000 + (at % 200) * 100
+    // Bound as long as this process lives: other processes of tests, of other checkouts too, take others.
+    if (await binds(createServer().unref(), first)) return first
+  }
+}
+/** Of the process: files that share one load this module again. */
+const shared = globalThis as { portsOfTests?: Promise<number> }
 let given = 0
 
 /** A port that is free, and that no other test gets: one that the system gives may be taken by any connection until a server binds it. */
 export async function freePort(): Promise<number> {
+  shared.portsOfTests ??= claimPorts()
+  const first = await shared.portsOfTests
   for (;;) {
-    const port = ports + (given++ % 100)
+    const port = first + 1 + (given++ % 99)
     const probe = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false))
-      probe.listen(port, () => resolve(true))
-    })
+    const isFree = await binds(probe, port)
     await new Promise((resolve) => probe.close(resolve))
     if (isFree) return port
   }
@@ -67,7 +79,7 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
   const isRunning = () => child.exitCode === null && child.signalCode === null
 
   const start = async () => {
-    const giveUpAt = performance.now() + (kind.within ?? 20_000)
+    const giveUpAt = performance.now() + (kind.within ?? 60_000)
     child = kind.start()
     while (!(await kind.answers())) {
       if (performance.now() > giveUpAt) {

@@ -85,7 +85,6 @@ export async function startPostgres(...options: string[]): Promise<OwnServer> {
     endsWith: 'SIGINT',
     // Ends the connections too, and frees its shared memory, which SIGKILL would leave.
     isDiscardedBy: 'SIGQUIT',
-    within: 40_000,
     start: () => spawn(join(programs, 'postgres'), [...fixed, ...options], { ...as, cwd: folder, stdio: 'ignore' }),
     answers: () => answers(port),
     children: childrenOf,

@@ -48,7 +48,7 @@ export const bullmq: ServedEngine = {
   // What it has accepted survives that it is killed.
   start: () => startRedis('--appendfsync', 'always', '--maxmemory-policy', 'noeviction'),
   config: (url, more) => ({ bullmq: { connection: url, ...more } }),
-  impatient: { lockDuration: 1000, stalledInterval: 500, maxStalledCount: 100 },
+  impatient: { lockDuration: 2000, stalledInterval: 500, maxStalledCount: 100 },
   queue: (name, options) => bullmqQueue<unknown>(name, options),
 }
 

@@ -27,7 +27,6 @@ export async function startS3(): Promise<OwnServer> {
     port,
     url: `http://127.0.0.1:${port}`,
     endsWith: 'SIGTERM',
-    within: 15_000,
     start: () =>
       spawn(process.execPath, ['--no-deprecation', '--input-type=module', '-e', script], { stdio: 'ignore' }),
     answers: () => listens(port),

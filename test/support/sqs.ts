@@ -22,7 +22,6 @@ export async function startSqs(): Promise<OwnServer> {
     port,
     url: `http://127.0.0.1:${port}`,
     endsWith: 'SIGTERM',
-    within: 15_000,
     start: () => spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' }),
     answers: () => listens(port),
     removeData: () => {},
