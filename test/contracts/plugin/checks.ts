@@ -246,7 +246,7 @@ async function closes(server: AnyServer, when: string): Promise<void> {
   const closed = Promise.all([server.close(), server.close()]).catch((error) =>
     assert.fail(`closing ${when} fails: ${messageOf(error)}`),
   )
-  await inTime(closed, 5_000, `closing ${when} does not end`)
+  await inTime(closed, 30_000, `closing ${when} does not end`)
   const complaint = server.log.find(({ level, message }) => level === 'error' || /clos/.test(message ?? ''))
   assert.equal(complaint?.message, undefined, `closing ${when} logs: ${complaint?.message}`)
 }
@@ -265,7 +265,7 @@ const closing: PluginCheck = {
     const booting = await subject.server()
     const ready = booting.ready().catch(() => {})
     await closes(booting, 'a server that boots')
-    await inTime(ready, 5_000, 'the boot does not end when the server is closed meanwhile')
+    await inTime(ready, 30_000, 'the boot does not end when the server is closed meanwhile')
   },
 }
 
@@ -284,7 +284,7 @@ const draining: PluginCheck = {
     })
     await server.listen()
     const response = fetch(`${server.url}/in-progress`, { headers: { connection: 'close' } })
-    await inTime(begun, 5_000, 'a request does not reach its handler')
+    await inTime(begun, 30_000, 'a request does not reach its handler')
     const ended = Promise.all([response, server.close()])
     // A failure before the end of the pause is the one that the test reports.
     ended.catch(() => {})

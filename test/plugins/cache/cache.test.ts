@@ -1,4 +1,5 @@
 import { getCacheService, RouteCollection, Server, type ServerOptions } from 'framework'
+import { testClock } from 'framework/testing'
 import { afterEach, describe, expect, test } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
 
@@ -75,12 +76,13 @@ describe('a response of a route with the option cache', () => {
   })
 
   test('is kept for its time and not longer', async () => {
+    using clock = testClock()
     const { server, router } = makeServer()
     let runs = 0
     router.get('/x', { cache: { ttl: 0.05 } }, () => ++runs)
     expect((await server.inject.get('/x')).body()).toBe(1)
     expect((await server.inject.get('/x')).body()).toBe(1)
-    await new Promise((resolve) => setTimeout(resolve, 80))
+    await clock.advance(50)
     expect((await server.inject.get('/x')).body()).toBe(2)
   })
 

@@ -11,5 +11,5 @@ describe.skipIf(!hasRedis)('in Redis', () => {
     redis = await startRedis()
   })
   afterAll(() => redis.stop())
-  testCacheStore(() => ({ provider: 'redis', redis: { url: redis.url, timeout: 2_000 } }), { test })
+  testCacheStore(() => ({ provider: 'redis', redis: { url: redis.url, timeout: 20_000 } }), { test })
 })

@@ -57,7 +57,7 @@ describe('the boot says why a database cannot be used, without its password', ()
       })
 
       test(`${driver}: a caller waits for a connection only for a time`, async () => {
-        const pool = { max: 1, acquireTimeout: 300 }
+        const pool = { max: 1, acquireTimeout: 2_000 }
         await using server: Server = new Server({ plugins: { database: { driver, url: postgres.url, pool } } })
         await server.ready()
         const client = server.services.get('databases').client()

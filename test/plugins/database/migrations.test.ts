@@ -206,10 +206,10 @@ describe.skipIf(!hasPostgres)('migrations of Postgres', () => {
   test('of Kysely', async () => withKysely(await makeUrl(), PostgresDialect))
 
   test('take longer than a statement may', async () => {
-    const slow = sqlMigrations({ '001-slow': 'select pg_sleep(0.3)' })
-    await using server = serve({ url: await makeUrl(), migrations: slow, statementTimeout: 100 })
+    const slow = sqlMigrations({ '001-slow': 'select pg_sleep(2)' })
+    await using server = serve({ url: await makeUrl(), migrations: slow, statementTimeout: 1_500 })
     await server.ready()
     expect(await server.services.get('databases').migrate()).toEqual(['001-slow'])
-    await expect(server.services.get('databases').client().query('select pg_sleep(0.3)')).rejects.toThrow('timeout')
+    await expect(server.services.get('databases').client().query('select pg_sleep(2)')).rejects.toThrow('timeout')
   })
 })

@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
       })
 
       test('a single query waits for a connection only for a time', async () => {
-        await using server = await served(() => {}, { pool: { max: 1, acquireTimeout: 200 } })
+        await using server = await served(() => {}, { pool: { max: 1, acquireTimeout: 1_500 } })
         const client = clientOf(server)
         const taken = await client.acquire()
         await expect(client.query('select 1')).rejects.toMatchObject({ code: 'DatabaseBusyError' })

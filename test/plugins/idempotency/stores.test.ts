@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+import { gate } from '../../support/queues.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 import { withTypeScript } from '../../support/typescript-process.ts'
 import { sendTo } from './plain.ts'
@@ -107,29 +108,37 @@ describe.skipIf(!hasPostgres)('in Postgres', () => {
 
   for (const transaction of [true, false])
     test(`of many attempts at once one runs, ${transaction ? 'with' : 'without'} a transaction`, async () => {
+      const refused = gate()
       await using server = await serve((server) => {
         server.post('/', { idempotency: true, transaction }, async (req, res) => {
           await req.database.query("insert into orders values ('one')")
+          await refused.opened
           res.created({ ok: true })
         })
       })
-      const all = await Promise.all(Array.from({ length: 30 }, () => post(server, 'k')))
+      const sent = Array.from({ length: 30 }, () => post(server, 'k'))
+      // The first response is that of another one.
+      void Promise.race(sent).then(refused.open)
+      const all = await Promise.all(sent)
       expect(new Set(all.map(({ status }) => status))).toEqual(new Set([201, 409]))
       expect((await post(server, 'k')).headers['idempotent-replayed']).toBe('true')
       expect((await server.run('select * from orders')).rows).toHaveLength(1)
     })
 
   test('a transaction whose key another process has taken over is rolled back', async () => {
+    const [begun, taken] = [gate(), gate()]
     await using server = await serve((server) => {
       server.post('/', { idempotency: true, transaction: true }, async (req) => {
         await req.database.query("insert into orders values ('late')")
-        await new Promise((resolve) => setTimeout(resolve, 300))
+        begun.open()
+        await taken.opened
         return 'ok'
       })
     })
     const first = post(server, 'k')
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await begun.opened
     await server.run(`update framework_idempotency set value = '{"fingerprint":"other","owner":"other"}'`)
+    taken.open()
     const res = await first
     expect([res.status, res.body]).toMatchObject([503, { code: 'IdempotencyLostError' }])
     expect((await server.run('select * from orders')).rows).toEqual([])

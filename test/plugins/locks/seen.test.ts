@@ -19,7 +19,7 @@ test('metrics count how work under locks ended, how long it waited, and lookups 
   const text = async () => String((await server.inject.get('/metrics')).body())
   await locks.withLock('a', {}, async () => {
     await expect(locks.withLock('a', {}, () => {})).rejects.toThrow()
-    const waits = locks.withLock('a', { wait: 30 }, () => {}).catch(() => {})
+    const waits = locks.withLock('a', { wait: 1_000 }, () => {}).catch(() => {})
     await pause(1)
     const shown = await text()
     for (const line of ['locks_held 1', 'locks_waiting 1']) expect(shown.split('\n')).toContain(line)

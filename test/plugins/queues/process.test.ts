@@ -128,7 +128,7 @@ afterAll(async () => {
 // In this order: a process that a test does not end, the later ones use.
 
 const sharing = () => shared.map((one) => one.with({ ms: 5, concurrency: 3 }))
-const blocking = () => blocked.map((one) => one.with({ blocks: 2500 }))
+const blocking = () => blocked.map((one) => one.with({ blocks: 4500 }))
 
 test('a message whose worker was killed runs again, in another', async () => {
   const first = await startWorker(killed.map((one) => one.with({ ms: 60_000 })))
@@ -145,7 +145,7 @@ test('a message whose worker was killed runs again, in another', async () => {
   await first.exited
   const second = await startWorker([...killed.map((one) => one.with({})), ...sharing(), ...blocking()])
   await each(killed, async (one) => {
-    await one.until(() => one.notes('end').length === 1, 'the second run', 14_000)
+    await one.until(() => one.notes('end').length === 1, 'the second run')
     expect(one.notes('begin').map(({ pid }) => pid)).toEqual([first.child.pid, second.child.pid])
     expect(one.notes('end')).toEqual([{ what: 'end', payload: 1, pid: second.child.pid }])
   })

@@ -199,7 +199,7 @@ describe('with a server', () => {
     await until(async () => (await queue.counts()).active === 1, 'the handler')
     const start = performance.now()
     await server.close()
-    expect(performance.now() - start).toBeLessThan(2000)
+    expect(performance.now() - start).toBeLessThan(20_000)
     expect(log).toContainEqual(
       expect.objectContaining({
         level: 'warn',

@@ -504,7 +504,7 @@ describe('engines', () => {
     const away = bullmqQueue(freshName('away'))
     const begun = performance.now()
     const all = await get()
-    expect(performance.now() - begun).toBeLessThan(5_000)
+    expect(performance.now() - begun).toBeLessThan(25_000)
     all.assertStatus(200)
     expect(all.text()).toContain(`aria-label="1 failed in ${name}"`)
     const redis = `cannot be reached: Redis at redis://127.0.0.1:${port}`

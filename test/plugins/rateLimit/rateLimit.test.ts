@@ -2,11 +2,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { rateLimit } from 'framework/plugins'
+import { testClock } from 'framework/testing'
 import { describe, expect, test } from 'vitest'
 import { ownKey } from '../../../plugins/rateLimit/limiter.ts'
 import { MemoryStore, maxKeys } from '../../../plugins/rateLimit/stores/memory.ts'
 import { networkOf } from '../../../plugins/shared/http/network.ts'
-import { memoryLogger, pause } from '../../support/kernel.ts'
+import { memoryLogger } from '../../support/kernel.ts'
 
 function serverWith(plugins: unknown) {
   const logger = memoryLogger()
@@ -66,9 +67,10 @@ describe('a limit', () => {
   })
 
   test('begins anew when the window has ended', async () => {
+    using clock = testClock()
     const server = serverWith({ rateLimit: { limit: 2, windowMs: 60 } })
     expect(passed(await ask(server, 5))).toBe(2)
-    await pause(80)
+    await clock.advance(60)
     expect(passed(await ask(server, 5))).toBe(2)
   })
 

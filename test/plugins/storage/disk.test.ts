@@ -278,16 +278,12 @@ test('a process that is killed in the middle of 100 puts of 5 MB leaves no objec
   const big = join(root, 'big')
   await until(() => existsSync(big) && readdirSync(big).length >= 20, '20 objects', 100_000)
   // Stopped until it is seen to be in the middle of a put.
-  await until(
-    () => {
-      child.kill('SIGSTOP')
-      if (readdirSync(join(root, '.storage/tmp')).length > 0) return true
-      child.kill('SIGCONT')
-      return false
-    },
-    'a put that is not done',
-    10_000,
-  )
+  await until(() => {
+    child.kill('SIGSTOP')
+    if (readdirSync(join(root, '.storage/tmp')).length > 0) return true
+    child.kill('SIGCONT')
+    return false
+  }, 'a put that is not done')
   child.kill('SIGKILL')
   await exited
   const names = readdirSync(big)
