@@ -229,12 +229,12 @@ describe('checks of the framework', () => {
     const { mailer } = await import('framework/plugins')
     const transporter = { host: '127.0.0.1', port }
     const providers = { main: { transporter, from: 'a@example.org' } }
-    const { server } = serverWith({ timeout: 50 }, mailer({ providers, defaultProvider: 'main', timeout: 5_000 }))
+    const { server } = serverWith({ timeout: 50 }, mailer({ providers, defaultProvider: 'main', timeout: 60_000 }))
     const res = await server.inject.get('/health/ready')
     expect([res.statusCode(), res.body()]).toEqual([200, { status: 'degraded', checks: { mailer: 'degraded' } }])
     const began = performance.now()
     await servers.pop()!.close()
-    expect(performance.now() - began).toBeLessThan(3_000)
+    expect(performance.now() - began).toBeLessThan(20_000)
     silent.close()
   })
 

@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { definePlugin, memoryQueue, QueueService, RouteCollection, Server } from 'framework'
 import { inspector, log } from 'framework/plugins'
+import { testClock } from 'framework/testing'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Activities } from '../../../plugins/inspector/activities.ts'
 import { CapturedBody } from '../../../plugins/inspector/bodies.ts'
@@ -459,6 +460,7 @@ test('a client that has left before its response is ready has received none', as
 })
 
 test('pages that are open end with the server, and are not cut off by a timeout', async () => {
+  using clock = testClock()
   const { server } = makeServer(true, { timeout: { ms: 50 } })
   await server.listen()
   const { cookie } = await lookAt(server)
@@ -467,12 +469,10 @@ test('pages that are open end with the server, and are not cut off by a timeout'
   const events = await fetch(`http://127.0.0.1:${port}/_inspector/events`, { headers })
   const reader = events.body!.getReader()
   expect(new TextDecoder().decode((await reader.read()).value)).toContain('hello')
-  await pause(120)
+  await clock.advance(120)
   await fetch(`http://127.0.0.1:${port}/nowhere`)
   expect(new TextDecoder().decode((await reader.read()).value)).toContain('GET /nowhere')
-  const start = performance.now()
   await server.close()
-  expect(performance.now() - start).toBeLessThan(5_000)
   expect((await reader.read()).done).toBe(true)
 })
 

@@ -224,7 +224,7 @@ describe('the values of a request', () => {
 
   // Each line took 20 ms when the text was split for each.
   test('cost little for each line, however long they are', async () => {
-    const begun = performance.now()
+    const begun = process.cpuUsage()
     const lines = await linesOf(
       ({ log }) => {
         for (let at = 0; at < 500; at++) log.info('a line')
@@ -232,6 +232,6 @@ describe('the values of a request', () => {
       ['x"é'.repeat(15_000)],
     )
     expect(lines.length).toBe(501)
-    expect(performance.now() - begun).toBeLessThan(5_000)
+    expect(process.cpuUsage(begun).user).toBeLessThan(5_000_000)
   })
 })

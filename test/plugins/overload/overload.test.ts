@@ -125,10 +125,10 @@ describe('under a flood', () => {
   const clients = 100
 
   /**
-   * Floods a server whose handler takes 1 ms of processor time, until 800 requests were worked on. Gives for each accepted request how many
+   * Floods a server whose handler takes 1 ms of processor time, until so many requests were worked on. Gives for each accepted request how many
    * others were worked on between its way out and its response: its place in the queue, whatever the machine does.
    */
-  async function flood(overload: object | false): Promise<{ waited: number[]; refused: number }> {
+  async function flood(overload: object | false, enough: number): Promise<{ waited: number[]; refused: number }> {
     const { server } = makeServer(overload)
     let worked = 0
     server.get('/', () => {
@@ -143,7 +143,7 @@ describe('under a flood', () => {
     let refused = 0
     await Promise.all(
       sockets.map(async (socket) => {
-        while (worked < 800) {
+        while (worked < enough) {
           const before = worked
           socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
           const [answer] = (await once(socket, 'data')) as [Buffer]
@@ -163,15 +163,15 @@ describe('under a flood', () => {
   const median = (waited: number[]) => waited.slice(waited.length / 2).sort((a, b) => a - b)[waited.length >> 2]!
 
   test('accepted requests are answered quickly, where a server without it delays all', async () => {
-    const without = await flood(false)
+    const without = await flood(false, 800)
     expect(without.refused).toBe(0)
     // What else this machine does may spoil one measurement. A server that let all wait would fail each of them.
     const ratios: number[] = []
     while (ratios.length < 3 && !ratios.some((ratio) => ratio < 0.5)) {
-      const held = await flood({ maxEventLoopDelay: 10, sampleInterval: 20 })
+      const held = await flood({ maxEventLoopDelay: 10, sampleInterval: 20 }, 300)
       expect(held.refused).toBeGreaterThan(0)
       ratios.push(median(held.waited) / median(without.waited))
     }
     expect(Math.min(...ratios)).toBeLessThan(0.5)
-  }, 30_000)
+  })
 })

@@ -274,20 +274,24 @@ describe('requests of one session side by side', () => {
   ])('a slow request does not restore a session after its log-out (rolling: %s)', async (rolling) => {
     const { rows, store } = mapStore(3)
     const server = serverWith({ store, rolling })
+    let held: (() => void)[] = []
+    const goOn = () => new Promise<void>((resolve) => void held.push(resolve))
     server.get('/slow', async (req) => {
-      await pause(40)
+      await goOn()
       bagOf(req).seen = true
       return 'ok'
     })
     server.get('/idle', async () => {
-      await pause(40)
+      await goOn()
       return 'ok'
     })
     for (const end of ['/logout', '/login']) {
       const cookies = (await server.inject.post('/login')).cookies()
       const both = ['/slow', '/idle'].map((path) => server.inject.get(path, { cookies }))
-      await pause(10)
+      await expect.poll(() => held).toHaveLength(2)
       await server.inject.post(end, { cookies })
+      for (const release of held) release()
+      held = []
       for (const res of await Promise.all(both)) res.assertStatus(200).assertHeaderNotExists('set-cookie')
       expect(rows.has(idOf(cookies))).toBe(false)
       ;(await server.inject.get('/read', { cookies })).assertBodyDeepEqual({})
@@ -532,6 +536,6 @@ describe('a store that fails', () => {
     state.broken = true
     const start = performance.now()
     ;(await server.inject.get('/read', { cookies })).assertStatus(503)
-    expect(performance.now() - start).toBeLessThan(3_000)
+    expect(performance.now() - start).toBeLessThan(20_000)
   })
 })

@@ -263,5 +263,6 @@ test('500 requests for a thousand ranges each take no memory', async () => {
   for (let i = 0; i < 100; i++) await ask()
   const before = await held()
   for (let i = 0; i < 400; i++) await ask()
-  expect((await held()) - before).toBeLessThan(8 * 1024 ** 2)
+  // What ends late is garbage later; what is kept stays.
+  await expect.poll(async () => (await held()) - before).toBeLessThan(8 * 1024 ** 2)
 })

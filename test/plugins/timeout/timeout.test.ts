@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { definePlugin, RouteCollection, Server } from 'framework'
+import { clock } from 'framework/kernel'
 import { timeout } from 'framework/plugins'
+import { testClock } from 'framework/testing'
 import { describe, expect, test } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 
@@ -107,33 +109,50 @@ describe('the counted time', () => {
   })
 
   test('not earlier steps', async () => {
+    using time = testClock()
+    let sleeps = 0
+    const sleep = (ms: number) => {
+      sleeps++
+      return clock.sleep(ms)
+    }
     const before = async (_req: unknown, _res: unknown, next: () => Promise<void>) => {
-      await pause(40)
+      await sleep(40)
       return next()
     }
     const { server } = serverWith([before, timeout({ ms: 30 })])
-    server.get('/', slow(5))
-    ;(await server.inject.get('/')).assertStatus(200)
+    server.get('/', () => sleep(5))
+    const response = server.inject.get('/')
+    await expect.poll(() => sleeps).toBe(1)
+    await time.advance(40)
+    await expect.poll(() => sleeps).toBe(2)
+    await time.advance(5)
+    ;(await response).assertStatus(200)
   })
 
   test('not a stream that has begun', async () => {
+    using time = testClock()
     const { server } = serverWith({ timeout: { ms: 20 } })
+    let isAsleep = false
     server.get('/', (_req, res) =>
       res.stream(
         (async function* () {
           yield 'a'
-          await pause(60)
+          isAsleep = true
+          await clock.sleep(60)
           yield 'b'
         })(),
       ),
     )
-    const res = await server.inject.get('/')
+    const response = server.inject.get('/')
+    await expect.poll(() => isAsleep).toBe(true)
+    await time.advance(100)
+    const res = await response
     res.assertStatus(200)
     expect(res.text()).toBe('ab')
   })
 
   test('a failure in time passes through as it is', async () => {
-    const { server } = serverWith({ timeout: { ms: 50 } })
+    const { server } = serverWith({ timeout: { ms: 50_000 } })
     server.setErrorHandler((_req, res, _next, error) => res.status(418).json({ message: (error as Error).message }))
     server.get('/', async () => {
       await pause(1)
@@ -146,7 +165,7 @@ describe('the counted time', () => {
 describe('a route of its own', () => {
   test('has another limit, or none, for its GET and HEAD', async () => {
     const { server } = serverWith({ timeout: { ms: 20 } })
-    server.get('/patient', { timeout: 500 }, slow(60))
+    server.get('/patient', { timeout: 60_000 }, slow(60))
     server.get('/endless', { timeout: false }, slow(60))
     server.get('/hasty', { timeout: 5 }, slow(12))
     for (const method of ['GET', 'HEAD']) {

@@ -7,6 +7,7 @@ import { upload } from 'framework/plugins/upload'
 import { afterEach, describe, expect, test } from 'vitest'
 import { sendRaw } from '../../conformance/raw-client.ts'
 import { memoryLogger } from '../../support/kernel.ts'
+import { gate } from '../../support/queues.ts'
 import { withTypeScript } from '../../support/typescript-process.ts'
 import { type Form, file, makeUploads, multipart, pause } from '../../support/uploads.ts'
 
@@ -18,11 +19,11 @@ const openFiles = () => readdirSync('/proc/self/fd').length
 const leftIn = (folder: string) => readdirSync(folder, { recursive: true }).filter((name) => String(name).includes('/'))
 
 /** Sends the beginning of a request and goes away. */
-function abort(port: number, bytes: Buffer, after: number): Promise<void> {
+function abort(port: number, bytes: Buffer, after: number | Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
     socket.on('error', () => {}).on('close', () => resolve())
-    setTimeout(() => socket.destroy(), after)
+    void Promise.resolve(typeof after === 'number' ? pause(after) : after).then(() => socket.destroy())
   })
 }
 
@@ -52,7 +53,7 @@ describe('over a socket', () => {
     const { server } = makeServer({ storage: 'disk', folder, maxFileSize: 1000 })
     const { port } = await server.listen()
     const form = multipart(file('a', 'a', 'x'.repeat(900_000)))
-    const answer = await sendRaw(port, head(form) + form.body.subarray(0, 5000).toString('latin1'), { waitMs: 2000 })
+    const answer = await sendRaw(port, head(form) + form.body.subarray(0, 5000).toString('latin1'), { waitMs: 20_000 })
     expect(answer.statuses).toEqual([413])
     expect(answer.text).toContain('FileTooLargeError')
     expect(answer.closed).toBe(true)
@@ -73,7 +74,7 @@ describe('over a socket', () => {
     const { server } = makeServer({ maxTotalSize: 1000 })
     const { port } = await server.listen()
     const request = `POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 10000000000\r\n\r\n`
-    const answer = await sendRaw(port, request, { waitMs: 2000 })
+    const answer = await sendRaw(port, request, { waitMs: 20_000 })
     expect(answer.statuses).toEqual([413])
     expect(answer.text).toContain('FileTooLargeError')
     expect(answer.closed).toBe(true)
@@ -90,7 +91,7 @@ describe('over a socket', () => {
     expect(good.text).toMatch(/^HTTP\/1.1 100 Continue/)
     expect(good.statuses).toEqual([200])
     const large = multipart({ name: 'a', body: 'x'.repeat(2000) })
-    const bad = await sendRaw(port, head(large, 'Expect: 100-continue\r\n'))
+    const bad = await sendRaw(port, head(large, 'Expect: 100-continue\r\n'), { answers: 1 })
     expect(bad.text).toMatch(/^HTTP\/1.1 413/)
   })
 
@@ -108,14 +109,17 @@ describe('over a socket', () => {
     const folder = makeFolder()
     const { server } = makeServer({ storage: 'disk', folder })
     const during: number[] = []
-    server.post('/slow', async () => {
-      await pause(500)
+    const begun = gate()
+    server.post('/slow', async ({ signal }) => {
+      begun.open()
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      await pause(50)
       during.push(leftIn(folder).length)
       return 'done'
     })
     const { port } = await server.listen()
     const form = multipart(file('a', 'a', 'x'))
-    await abort(port, Buffer.concat([Buffer.from(head(form, '', '/slow')), form.body]), 250)
+    await abort(port, Buffer.concat([Buffer.from(head(form, '', '/slow')), form.body]), begun.opened)
     await expect.poll(() => during).toEqual([1])
     await expect.poll(() => leftIn(folder)).toEqual([])
   })
@@ -125,17 +129,21 @@ describe('over a socket', () => {
     const plugins = [upload({ storage: 'disk', folder })]
     const router = new RouteCollection()
     const logger = memoryLogger()
-    const more = { port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, requestTimeout: 500 }
+    const more = { port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, requestTimeout: 2000 }
     await using server = new Server({ plugins, router, logger, ...more })
     let began = 0
+    const both = gate()
     server.post('/never', () => {
-      began++
+      if (++began === 2) both.open()
       return new Promise(() => {})
     })
     const { port } = await server.listen()
     const form = multipart(file('a', 'a', 'x'))
     const whole = head(form, '', '/never') + form.body.toString('latin1')
-    const [answer] = await Promise.all([sendRaw(port, whole, { answers: 1 }), abort(port, Buffer.from(whole), 250)])
+    const [answer] = await Promise.all([
+      sendRaw(port, whole, { answers: 1, waitMs: 20_000 }),
+      abort(port, Buffer.from(whole), both.opened),
+    ])
     expect(answer.statuses).toEqual([503])
     await expect.poll(() => leftIn(folder)).toEqual([])
     expect(began).toBe(2)

@@ -54,7 +54,7 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
 
   test('whose database is refused when it comes back does nothing in another, and continues when it may', async () => {
     const states: unknown[] = []
-    const use = { feature: 'a test', commandTimeout: 500 }
+    const use = { feature: 'a test', commandTimeout: 5_000 }
     type Client = { set(key: string, value: string): Promise<unknown>; dbsize(): Promise<number> }
     const onState = (error: unknown) => states.push((error as { code?: unknown } | undefined)?.code)
     const client = await connectRedis<Client>({ url: `${redis.url}/12` }, { ...use, onState })
