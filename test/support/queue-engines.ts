@@ -43,11 +43,14 @@ export const own: TestedEngine = {
   config: () => ({ own: ownEngine() }),
 }
 
+/** By default five seconds, which cases that run side by side on a busy machine exceed. */
+const publishTimeout = 60_000
+
 export const bullmq: ServedEngine = {
   ...{ kind: 'bullmq', title: 'BullMQ', isThere: hasRedis },
   // What it has accepted survives that it is killed.
   start: () => startRedis('--appendfsync', 'always', '--maxmemory-policy', 'noeviction'),
-  config: (url, more) => ({ bullmq: { connection: url, ...more } }),
+  config: (url, more) => ({ bullmq: { connection: url, publishTimeout, ...more } }),
   impatient: { lockDuration: 2000, stalledInterval: 500, maxStalledCount: 100 },
   queue: (name, options) => bullmqQueue<unknown>(name, options),
 }
@@ -73,7 +76,7 @@ export const pgboss: ServedEngine = {
     return postgres
   },
   config: (url, more) => ({
-    pgboss: { connectionString: url, pollInterval: 100, publishTimeout: 15_000, ...more },
+    pgboss: { connectionString: url, pollInterval: 100, publishTimeout, ...more },
   }),
   impatient: {
     options: { superviseIntervalSeconds: 1, monitorIntervalSeconds: 1, maintenanceIntervalSeconds: 1 },
@@ -88,7 +91,7 @@ export const pgboss: ServedEngine = {
 export const sqs: ServedEngine = {
   ...{ kind: 'sqs', title: 'SQS', isThere: true, lacks: lackedBySqs, step: 1000 },
   start: startSqs,
-  config: (url, more) => ({ sqs: { ...sqsSettings(url), waitTimeSeconds: 1, ...more } }),
+  config: (url, more) => ({ sqs: { ...sqsSettings(url), waitTimeSeconds: 1, publishTimeout, ...more } }),
   impatient: { visibilityTimeout: 2 },
   async create(url, name, attempts = 1000) {
     const client = sqsClient(url)

@@ -85,7 +85,7 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
   })
 
   test('a text that Postgres cannot keep is refused by name', async () => {
-    defineQueueConfiguration({ pgboss: { connectionString: postgres.url } })
+    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, publishTimeout: 30_000 } })
     const queue = pgbossQueue<string>(freshName('nul'))
     await expect(queue.publish('a\0b')).rejects.toMatchObject({
       code: 'QueuePayloadError',
@@ -94,14 +94,14 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
   })
 
   test('keeps its tables in the schema that is named', async () => {
-    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, schema: 'mine' } })
+    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, publishTimeout: 30_000, schema: 'mine' } })
     const queue = pgbossQueue<number>(freshName('schema'))
     await queue.publish(1)
     expect(await queue.counts()).toMatchObject({ waiting: 1 })
   })
 
   test('many queues made at the same time do not lock each other out', async () => {
-    defineQueueConfiguration({ pgboss: { connectionString: postgres.url } })
+    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, publishTimeout: 30_000 } })
     const all = Array.from({ length: 12 }, () => pgbossQueue<number>(freshName('crowd')))
     const ids = await Promise.all(all.map((queue) => queue.publish(1)))
     expect(ids).toHaveLength(12)

@@ -101,7 +101,7 @@ describe('a secret of a configuration is in no error', () => {
     const redis = await startRedis()
     try {
       const connection = redis.url.replace('//', `//nobody:${secret}@`)
-      defineQueueConfiguration({ bullmq: { connection, publishTimeout: 400 } })
+      defineQueueConfiguration({ bullmq: { connection, publishTimeout: 3_000 } })
       const error = await failureOf(() => bullmqQueue<number>('refused').publish(1))
       expect(error).toMatchObject({
         code: 'QueueUnavailableError',

@@ -76,7 +76,7 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
 
   test('of queues is refused, too', async () => {
     const queue = bullmqQueue<number>('database-99')
-    defineQueueConfiguration({ bullmq: { connection: `${redis.url}/99`, publishTimeout: 500 } })
+    defineQueueConfiguration({ bullmq: { connection: `${redis.url}/99`, publishTimeout: 3_000 } })
     await expect(queue.publish(1)).rejects.toMatchObject({
       code: 'QueueUnavailableError',
       message: expect.stringContaining('Redis refuses the database 99'),
