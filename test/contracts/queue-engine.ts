@@ -49,7 +49,7 @@ async function open(make: Make<EngineSource>, { kind = 'own', prepare, ...engine
   const logger = memoryLogger()
   const [begun, request] = [gate(), gate()]
   const server = new Server({
-    ...{ port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, closeTimeout: 2_000, logger },
+    ...{ port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, closeTimeout: 20_000, logger },
     router: new RouteCollection(),
     background: { queues: { config: await configOf(make, kind), run: true } },
   })

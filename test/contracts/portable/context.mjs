@@ -195,7 +195,7 @@ export class Context {
       seen = await one.counts()
       return Object.entries(expected).every(([name, value]) => /** @type {any} */ (seen)[name] === value)
     }
-    await until(holds, `counts ${JSON.stringify(expected)}`, 10_000).catch(() =>
+    await until(holds, `counts ${JSON.stringify(expected)}`).catch(() =>
       assert.deepEqual(seen, { ...seen, ...expected }),
     )
   }
