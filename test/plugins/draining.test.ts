@@ -33,6 +33,8 @@ async function closed(settings: object, again?: string): Promise<Ended> {
 }
 
 const many = 50
+/** By default five seconds, which fifty on a busy machine exceed. */
+const publishTimeout = 60_000
 const engines = {
   bullmq: { isThere: hasRedis, start: () => startRedis('--maxmemory-policy', 'noeviction') },
   pgboss: { isThere: hasPostgres, start: () => startPostgres() },
@@ -76,10 +78,12 @@ describe.concurrent.each(groups)('SIGTERM while 50 each of $kinds run, $group', 
       many,
       configs: {
         ...(kinds.includes('memory') && { memory: {} }),
-        ...(url('bullmq') && { bullmq: { connection: url('bullmq') } }),
-        ...(url('pgboss') && { pgboss: { connectionString: url('pgboss'), pollInterval: 200 } }),
+        ...(url('bullmq') && { bullmq: { connection: url('bullmq'), publishTimeout } }),
+        ...(url('pgboss') && { pgboss: { connectionString: url('pgboss'), pollInterval: 200, publishTimeout } }),
       },
-      mqttConfig: broker ? { host: '127.0.0.1', port: Number(new URL(broker).port) } : { provider: 'memory' },
+      mqttConfig: broker
+        ? { host: '127.0.0.1', port: Number(new URL(broker).port), publishTimeout }
+        : { provider: 'memory' },
       closeTimeout: 60_000,
       ...more,
     }
