@@ -14,17 +14,22 @@ export interface RawAnswer {
 }
 
 export interface RawOptions {
-  /** How long to wait for the server to close; shorter for responses that keep the connection. */
-  readonly waitMs?: number
-  /** Stop waiting after this many responses. */
+  /** Leave after this many whole responses. Default: the server ends the connection, or the client fails after a minute. */
   readonly answers?: number
-  /** Milliseconds to wait for the first bytes; `waitMs` begins with them. Default: it begins with the connection. */
-  readonly patienceMs?: number
+  /** Sent when `answers` have come: it is answered where the server keeps the connection. */
+  readonly last?: string
+  /** Stay for so many milliseconds after the last byte, to see that nothing follows `answers`, by default one, and all parts. */
+  readonly quietMs?: number
+  /** Leave after so many milliseconds, whatever has come: too few of them must show less, and nothing wrong. */
+  readonly waitMs?: number
   /** Write the parts one after the other, with this pause between them. */
   readonly dripMs?: number
   /** Over TLS, whatever the certificate. */
   readonly secure?: boolean
 }
+
+/** How long a client waits for a server that has much to do. */
+const patienceMs = 60_000
 
 /** A fast machine sends an endless response at 1 GB/s, and a string of 512 MB is the longest there is. */
 const keptLength = 64 * 1024 * 1024
@@ -33,42 +38,58 @@ const statusLine = /HTTP\/1\.[01] (\d{3})/g
 
 /** Sends bytes unchanged over a new connection and collects the response. */
 export function sendRaw(port: number, data: string | string[], options: RawOptions = {}): Promise<RawAnswer> {
-  const { waitMs = 1000, answers, patienceMs = 0, dripMs = 0, secure = false } = options
+  const { waitMs, quietMs, last, dripMs = 0, secure = false } = options
+  let wanted = options.answers ?? (quietMs === undefined ? Number.POSITIVE_INFINITY : 1)
   const parts = typeof data === 'string' ? [data] : data
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let text = ''
     let closed = false
+    let isLastSent = false
     const seen = new Statuses()
     let started = performance.now()
     let drip: NodeJS.Timeout | undefined
     const socket = secure
       ? connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false })
       : connect(port, '127.0.0.1')
-    // From the connection on: where many are made at once on a busy machine, the handshakes alone take longer.
-    let timer = setTimeout(() => socket.destroy(), waitMs + 10_000)
+    const giveUp = () => {
+      reject(new Error(`after ${patienceMs} ms, the server has not ended a connection with ${JSON.stringify(text)}`))
+      socket.destroy()
+    }
+    let timer = setTimeout(giveUp, patienceMs)
+    const leaveIn = (ms: number) => {
+      clearTimeout(timer)
+      timer = setTimeout(() => socket.destroy(), ms)
+    }
+    let next = 0
+    const look = () => {
+      if (next < parts.length || seen.finals.length < wanted) return
+      if (quietMs !== undefined) leaveIn(quietMs)
+      else if (!endsWhole(text)) return
+      else if (last === undefined || isLastSent) socket.destroy()
+      else {
+        isLastSent = true
+        wanted++
+        socket.write(Buffer.from(last, 'latin1'))
+      }
+    }
     socket.on(secure ? 'secureConnect' : 'connect', () => {
       started = performance.now()
-      clearTimeout(timer)
-      timer = setTimeout(() => socket.destroy(), patienceMs || waitMs)
-      let next = 0
+      if (waitMs !== undefined) leaveIn(waitMs)
       const write = () => {
         if (next < parts.length && !socket.destroyed) socket.write(Buffer.from(parts[next++]!, 'latin1'))
-        else clearInterval(drip)
+        if (next < parts.length && !socket.destroyed) return
+        clearInterval(drip)
+        look()
       }
-      write()
       if (parts.length > 1) drip = setInterval(write, dripMs)
+      write()
     })
-    if (patienceMs > 0)
-      socket.once('data', () => {
-        clearTimeout(timer)
-        timer = setTimeout(() => socket.destroy(), waitMs)
-      })
     socket.on('data', (chunk) => {
       if (text.length >= keptLength) return
       const piece = chunk.toString('latin1')
       text += piece
       seen.add(piece)
-      if (answers !== undefined && seen.finals.length >= answers && endsWhole(text)) socket.destroy()
+      look()
     })
     socket.on('end', () => {
       closed = true

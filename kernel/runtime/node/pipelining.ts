@@ -164,7 +164,8 @@ export class Pipeline {
   }
 
   #hasRoom(): boolean {
-    if (this.#inWork >= mostInWork) return false
+    // The response of a connection that was cut ends before its 'close'.
+    if (this.#inWork >= mostInWork || this.#socket.destroyed) return false
     if (this.#unsent >= mostUnsent || this.#begun.length >= this.#lookAt) this.#look()
     return this.#unsent < mostUnsent
   }
