@@ -73,7 +73,7 @@ export class Sockets implements AllSockets {
 
   /** @internal @throws ServerClosingError, TooManySocketsError, TooManySocketsOfAddressError */
   checkRoom({ server, ip }: Request): void {
-    const refusal = server.isClosing ? ServerClosingError() : this.refusalOf(ip)
+    const refusal = server.closing.aborted ? ServerClosingError() : this.refusalOf(ip)
     if (refusal !== undefined) throw refusal
   }
 

@@ -123,8 +123,8 @@ export class FrameClient {
     this.socket.write(Buffer.concat(frames.map(encode)))
   }
 
-  /** Waits for a number of frames, a close frame or the end of the connection; by default as long as a busy machine needs. */
-  async until(count: number, ms = 20_000): Promise<Exchange> {
+  /** Waits for a number of frames, a close frame or the end of the connection; by default at most half a minute. */
+  async until(count: number, ms = 30_000): Promise<Exchange> {
     const late = Date.now() + ms
     while (Date.now() < late) {
       const { frames, closedWith, ended } = this.exchange()

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { type Logger, RouteCollection, Server } from 'framework'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { close, FrameClient, text } from '../../support/frames.ts'
 import { memoryLogger } from '../../support/kernel.ts'
+import { moveSystemClock } from '../../support/system-clock.ts'
 
 const servers: Server[] = []
 const clients: { end(): void }[] = []
@@ -153,6 +154,37 @@ test('shutdown waits for the handlers of clients that do not respond, up to the 
   slow.open()
   await closed
   expect(done).toEqual(['message', 'close', 'server'])
+})
+
+test('within the drain window a websocket opens, at its end it is closed, and then another one is refused', async () => {
+  const server = built(
+    (routes) => {
+      routes.ws('/', { open: (socket) => void socket.send('open') })
+      routes.get('/page', () => 'here')
+    },
+    true,
+    {
+      drainWindow: 30_000,
+      closeTimeout: 60_000,
+    },
+  )
+  const clock = moveSystemClock()
+  onTestFinished(() => clock.restore())
+  const { port } = await server.listen()
+  const first = new FrameClient(port, '/')
+  clients.push(first)
+  await first.until(1)
+  const closed = server.close()
+  expect([server.isClosing, server.closing.aborted]).toEqual([true, false])
+  const second = new FrameClient(port, '/')
+  clients.push(second)
+  expect((await second.until(1)).frames).toHaveLength(1)
+  expect((await fetch(`http://127.0.0.1:${port}/page`)).status).toBe(200)
+  await clock.advance(30_000)
+  expect((await first.until(2)).closedWith).toBe(1001)
+  ;(await server.inject.ws('/')).assertRefused(503)
+  for (const client of clients) client.end()
+  await closed
 })
 
 test('a handler that hangs does not hold the server beyond its deadline, and does not make closing fail', async () => {

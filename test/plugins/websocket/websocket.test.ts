@@ -1,7 +1,5 @@
-import { once } from 'node:events'
 import { RouteCollection, type RouteOptions, Server } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
 import { z } from 'zod'
 import { memoryLogger } from '../../support/kernel.ts'
 
@@ -303,27 +301,6 @@ describe('the end of the server', () => {
     const socket = await server.inject.ws('/')
     await server.close()
     expect(await socket.ended).toEqual({ code: 1001, reason: 'the server is shutting down' })
-  })
-
-  test('refuses new sockets from the drain window on, while requests are answered', async () => {
-    const kept = new RouteCollection()
-    kept.ws('/', { message() {} })
-    kept.get('/page', () => 'here')
-    const server = new Server({ logger: memoryLogger(), port: 0, router: kept, plugins: { websocket: true } })
-    servers.push(server)
-    const { port } = await server.listen()
-    // The window lasts only as long as a connection is open.
-    const open = new WebSocket(`ws://127.0.0.1:${port}/`)
-    await once(open, 'open')
-    const closed = server.close()
-    const late = new WebSocket(`ws://127.0.0.1:${port}/`)
-    const page = fetch(`http://127.0.0.1:${port}/page`)
-    const [, answer] = (await once(late, 'unexpected-response')) as [unknown, { statusCode: number }]
-    expect(answer.statusCode).toBe(503)
-    expect((await page).status).toBe(200)
-    late.on('error', () => {})
-    late.terminate()
-    await closed
   })
 })
 
