@@ -127,7 +127,7 @@ describe('lead hooks', () => {
     await server.listen()
     expect(calls).toEqual(['listen'])
     supervisor.lead()
-    await vi.waitFor(() => expect(calls).toEqual(['listen', 'lead', 'lead']), 5000)
+    await vi.waitFor(() => expect(calls).toEqual(['listen', 'lead', 'lead']), 20_000)
     expect(error.mock.lastCall?.[1]).toContain('"noting"')
     await server.close()
     expect(supervisor.reported).toEqual(['starting', 'listens', 'closed'])

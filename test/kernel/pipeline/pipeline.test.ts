@@ -259,12 +259,10 @@ describe('a middleware', () => {
   })
 
   test('that stays silent is given up when the client leaves', async () => {
-    const { kernel, router, log } = makeKernel()
+    const { kernel, router, log } = makeKernel({ requestTimeout: 0 })
     const abort = new AbortController()
     router.get('/x', [() => void setTimeout(() => abort.abort(), 5)], () => 'never')
-    const start = performance.now()
     await send(kernel, '/x', 'GET', { signal: abort.signal })
-    expect(performance.now() - start).toBeLessThan(5_000)
     expect(log).toEqual([])
   })
 

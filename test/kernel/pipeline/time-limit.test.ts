@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { PolicyManager, Server } from 'framework'
-import { definePlugin, type KernelOptions, type Middleware, RouteCollection } from 'framework/kernel'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { definePlugin, type KernelOptions, type Middleware, type Request, RouteCollection } from 'framework/kernel'
+import { testClock } from 'framework/testing'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { sendRaw } from '../../conformance/raw-client.ts'
 import { makeKernel, memoryLogger, pause, send } from '../../support/kernel.ts'
 
@@ -130,13 +133,13 @@ describe('a step that does not settle is given up after the request timeout, and
     })
 
     test('the limit of a route takes the place of the one of the server', async () => {
-      const { made } = server({ ms: 5_000 })
+      const { made } = server({ ms: 60_000 })
       const slow = async () => {
         await pause(requestTimeout * 3)
         return 'slow'
       }
       made.get('/plain', slow)
-      made.get('/longer', { timeout: 1_000 }, slow)
+      made.get('/longer', { timeout: 50_000 }, slow)
       made.get('/none', { timeout: false }, slow)
       for (const path of ['/plain', '/longer', '/none']) (await made.inject.get(path)).assertStatus(200)
     })
@@ -145,18 +148,25 @@ describe('a step that does not settle is given up after the request timeout, and
 
 describe('the time of a request', () => {
   test('counts all of its steps together', async () => {
+    const clock = testClock()
+    onTestFinished(() => clock.restore())
+    let begun = false
     const { kernel, router, log } = make({ requestTimeout: 100 })
     const step = (name: string): Middleware =>
       Object.defineProperty(
         async (_req: unknown, _res: unknown, next: () => unknown) => {
-          await pause(70)
+          begun = true
+          await clock.sleep(70)
           await next()
         },
         'name',
         { value: name },
       ) as Middleware
     router.get('/x', [step('first'), step('second')], () => 'never')
-    expect(await send(kernel, '/x')).toMatchObject(late)
+    const answer = send(kernel, '/x')
+    await expect.poll(() => begun).toBe(true)
+    await clock.advance(100)
+    expect(await answer).toMatchObject(late)
     expect(log[0]?.message).toMatch(/second neither answered/)
   })
 
@@ -176,20 +186,40 @@ describe('the time of a request', () => {
   })
 
   test('does not count the arrival of a body, which has a time of its own', async () => {
+    const clock = testClock()
+    onTestFinished(() => clock.restore())
     const { kernel, router } = make({ requestTimeout: 80 })
-    router.post('/read', async (req) => Buffer.from(await req.raw.bytes(100)).toString())
+    const begun: string[] = []
+    const read = async (req: Request) => {
+      begun.push(req.path)
+      return Buffer.from(await req.raw.bytes(100)).toString()
+    }
+    router.post('/read', read)
     router.post('/read-then-hang', async (req) => {
-      await req.raw.bytes(100)
+      begun.push(await read(req))
       await never()
     })
-    router.post('/unread', never)
+    router.post('/unread', (req) => {
+      begun.push(req.path)
+      return never()
+    })
     const { port } = await kernel.listen()
     const ask = async (path: string) => {
       const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n\r\n`
-      const { statuses } = await sendRaw(port, [head, 's', 'l', 'o', 'w'], { waitMs: 4000, dripMs: 60, answers: 1 })
-      return statuses
+      const client = connect(port, '127.0.0.1', () => client.write(head))
+      const status = once(client, 'data').then(([data]) => String(data).slice(9, 12))
+      await expect.poll(() => begun).toContain(path)
+      return { client, status }
     }
-    expect(await Promise.all(['/read', '/read-then-hang', '/unread'].map(ask))).toEqual([[200], [503], [503]])
+    const [whole, hanging, unread] = [await ask('/read'), await ask('/read-then-hang'), await ask('/unread')]
+    await clock.advance(200)
+    expect(await unread.status).toBe('503')
+    whole.client.write('slow')
+    expect(await whole.status).toBe('200')
+    hanging.client.write('slow')
+    await expect.poll(() => begun).toContain('slow')
+    await clock.advance(80)
+    expect(await hanging.status).toBe('503')
     await kernel.close()
   })
 
@@ -284,7 +314,7 @@ describe('late calls', () => {
     router.get('/hello', () => 'hello')
     const { port } = await kernel.listen()
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
-    const { statuses } = await sendRaw(port, get('/hang') + get('/hello'), { waitMs: 4000, answers: 2 })
+    const { statuses } = await sendRaw(port, get('/hang') + get('/hello'), { answers: 2 })
     expect(statuses).toEqual([503, 200])
     await kernel.close()
   })

@@ -75,7 +75,7 @@ const ways: Record<string, (handler: (raw: RawRequest) => void) => Promise<unkno
       { port: 0, host: '127.0.0.1', failures, upgrades: [], limits: defaultLimits, onWarning },
       handler,
     )
-    return sendRaw(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', { waitMs: 10_000 })
+    return sendRaw(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
   },
   'a web request': async (handler) => {
     const response = await fetchHandler(handler, { onWarning })(new Request('http://x/'))

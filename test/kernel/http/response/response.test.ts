@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { definePlugin, type Kernel, type Request, type Response } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
-import { makeKernel, pause, send } from '../../../support/kernel.ts'
+import { makeKernel, send } from '../../../support/kernel.ts'
 import { makePipe } from '../../../support/pipe.ts'
 
 /** Answers one request with a handler. */
@@ -115,8 +115,7 @@ describe('bodies', () => {
       const { kernel, router } = makeKernel()
       router.get('/x', (_req, res) => res.status(status).stream(stream))
       await send(kernel, '/x', method)
-      await pause(5)
-      expect(stream.destroyed).toBe(true)
+      await expect.poll(() => stream.destroyed).toBe(true)
     }
   })
 
@@ -138,8 +137,7 @@ describe('bodies', () => {
     for (const stream of [web(), locked, foreign, iterator]) {
       expect((await answer((_req, res) => res.status(204).stream(stream))).status).toBe(204)
     }
-    await pause(5)
-    expect(released).toEqual(['web', 'foreign', 'iterator'])
+    await expect.poll(() => released).toEqual(['web', 'foreign', 'iterator'])
   })
 
   test.each<[string, (res: Response) => unknown]>([

@@ -142,7 +142,7 @@ describe('a tool that watches requests', () => {
   test('and comes in the middle of the body learns of its end', async () => {
     const port = await serve(echo)
     const answer = sendRaw(port, [post('some', 9), ' text'], { answers: 1, dripMs: 40 })
-    await vi.waitFor(() => expect(messages).toHaveLength(1), { interval: 1 })
+    await vi.waitFor(() => expect(messages).toHaveLength(1), { interval: 1, timeout: 20_000 })
     const ended = new Promise((resolve) => messages[0]!.on('end', () => resolve('ended')))
     expect(bodyOf(await answer)).toBe('read:some text')
     expect(await ended).toBe('ended')

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -131,7 +132,7 @@ describe('the adapter on node:http', () => {
       answer(raw, 'enough')
     })
     const data = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n${'x'.repeat(100_000)}`
-    const { statuses, closed, text } = await sendRaw(port, data, { waitMs: 3000 })
+    const { statuses, closed, text } = await sendRaw(port, data)
     expect(statuses).toEqual([200])
     expect(text).toContain('connection: close')
     expect(closed).toBe(true)
@@ -141,13 +142,17 @@ describe('the adapter on node:http', () => {
     let failure: Promise<unknown> | undefined
     const port = await serve((raw) => {
       failure = raw.bytes(1000).catch((error: unknown) => error)
+      client.destroy()
     })
-    await sendRaw(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc', { waitMs: 100 })
+    const client = connect(port, '127.0.0.1')
+    client.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc')
+    await expect.poll(() => failure).toBeDefined()
     expect(await failure).toMatchObject({ code: 'BadRequestError' })
   })
 
   test('answers the whole request before rubbish, and nothing after it', async () => {
-    const port = await serve((raw) => setTimeout(() => answer(raw, 'first'), 50))
+    // Not before the parser has come upon the rubbish.
+    const port = await serve((raw) => setImmediate(() => answer(raw, 'first')))
     const { statuses, text, closed } = await sendRaw(port, `${get()}\x00rubbish\r\n\r\n${get()}`)
     expect([statuses, closed]).toEqual([[200], true])
     expect(text).toMatch(/first$/)
@@ -170,26 +175,32 @@ describe('the adapter on node:http', () => {
   })
 
   test('stop ends silent and idle connections and waits for the busy ones', async () => {
+    let slow: RawRequest | undefined
     const port = await serve((raw) => {
-      if (raw.header('x-slow')) setTimeout(() => answer(raw, 'slow'), 400)
+      if (raw.header('x-slow')) slow = raw
       else answer(raw, 'fast')
     })
-    const silent = sendRaw(port, '', { waitMs: 3000 })
-    const idle = sendRaw(port, get(), { waitMs: 3000 })
-    const busy = sendRaw(port, get('X-Slow: 1\r\n'), { waitMs: 3000 })
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(adapter.connections()).toBe(3)
-    await adapter.stop()
+    const silent = sendRaw(port, '')
+    const idle = connect(port, '127.0.0.1', () => idle.write(get()))
+    await once(idle, 'data')
+    const idleEnded = once(idle.resume(), 'close')
+    const busy = sendRaw(port, get('X-Slow: 1\r\n'))
+    await expect.poll(() => [adapter.connections(), slow !== undefined]).toEqual([3, true])
+    const stopped = adapter.stop()
     expect((await silent).closed).toBe(true)
-    expect((await idle).closed).toBe(true)
+    await idleEnded
+    await expect.poll(() => adapter.connections()).toBe(1)
+    answer(slow!, 'slow')
+    await stopped
     expect((await busy).statuses).toEqual([200])
     expect(adapter.connections()).toBe(0)
   })
 
   test('cut destroys and counts the remaining connections', async () => {
-    const port = await serve(() => {})
-    const hanging = sendRaw(port, get(), { waitMs: 3000 })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    let begun = 0
+    const port = await serve(() => begun++)
+    const hanging = sendRaw(port, get())
+    await expect.poll(() => begun).toBe(1)
     const stopped = adapter.stop()
     expect(adapter.cut()).toBe(1)
     await stopped
