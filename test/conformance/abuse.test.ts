@@ -30,12 +30,12 @@ describe.each(
           await until(
             () => answered,
             (count) => count >= 90,
-            10_000,
+            30_000,
           ),
         ).toBeGreaterThanOrEqual(90)
         for (const socket of sockets) socket.destroy()
         const alive = () => ask(app.port, '/events').catch((error: Error) => error.message)
-        await expect.poll(alive, { timeout: 10_000, interval: 100 }).toBe('[]')
+        await expect.poll(alive, { timeout: 30_000, interval: 100 }).toBe('[]')
       } finally {
         await app.stop()
       }

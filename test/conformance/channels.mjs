@@ -27,7 +27,7 @@ export async function run(adapter) {
 
   /** @param {() => boolean} is */
   async function until(is) {
-    const end = Date.now() + 10_000
+    const end = Date.now() + 60_000
     while (!is() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 5))
     return is()
   }

@@ -4,7 +4,7 @@ import { resultOf, targets } from './targets.ts'
 test.each(
   targets.map((target) => [target.name, target] as const),
 )('channels over websockets and server-sent events, and back again, on %s', async (_name, target) => {
-  expect(await resultOf(target, 'channels.mjs', [target.adapter ?? ''], { timeout: 20_000 })).toEqual({
+  expect(await resultOf(target, 'channels.mjs', [target.adapter ?? ''], { timeout: 100_000 })).toEqual({
     type: 'text/event-stream; charset=utf-8',
     before: ['one', 'two'],
     hasLeft: true,

@@ -19,15 +19,9 @@ export function describeFailures({ port, send, events }: Tested): void {
     'frozen',
     'null',
   ])('VA-08 ends a request whose handler throws (%s)', async (kind) => {
-    const times: number[] = []
-    for (let i = 0; i < 5; i++) {
-      const start = performance.now()
-      const { status, bytes } = await send('GET', `/throw/${kind}`)
-      times.push(performance.now() - start)
-      expect([status, bytes.length]).toEqual([500, 0])
-    }
-    // The others are those of a machine that has more to do.
-    expect(Math.min(...times)).toBeLessThan(100)
+    // One that was waited for until its time-out would be 503.
+    const { status, bytes } = await send('GET', `/throw/${kind}`)
+    expect([status, bytes.length]).toEqual([500, 0])
   })
 
   const refusal = { code: 'StoreError', message: 'STORE: the store cannot be written' }
@@ -58,6 +52,7 @@ export function describeFailures({ port, send, events }: Tested): void {
     const socket = connect(port(), '127.0.0.1', () => {
       socket.write('GET /on-send/value?ms=60 HTTP/1.1\r\nHost: x\r\n\r\n')
     })
+    // In the middle of the hook, as a rule: otherwise the test shows less.
     await pause(30)
     socket.destroy()
     await pause(60)

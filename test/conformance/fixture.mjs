@@ -113,6 +113,7 @@ export function makeApp(Server, options, file) {
   )
   server.get('/file', (_req, res) => res.file(file))
   server.get('/abort', async (req) => {
+    events.push('abort begins')
     await new Promise((resolve) => req.signal.addEventListener('abort', resolve))
     events.push('abort seen')
     return 'no one reads this'

@@ -37,6 +37,7 @@ export async function run(adapter, jit) {
     port: 0,
     host: '127.0.0.1',
     drainWindow: 0,
+    closeTimeout: 60_000,
     logger,
     router: new RouteCollection(),
     ...(adapter ? { adapter: /** @type {'node'} */ (adapter) } : {}),
@@ -88,7 +89,7 @@ export async function run(adapter, jit) {
   const events = { accept: 'text/event-stream' }
   /** @param {() => boolean} isSo */
   async function until(isSo) {
-    for (let i = 0; i < 500 && !isSo(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
+    for (let i = 0; i < 6000 && !isSo(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
     return isSo()
   }
 
@@ -126,7 +127,7 @@ export async function run(adapter, jit) {
     stream: [ticked.status, ticked.headers.get('content-type'), text],
     alive: new TextDecoder().decode(alive?.value).startsWith(':'),
     cancelled,
-    closed: [rest.includes('complete'), seen, performance.now() - begun < 5000],
+    closed: [rest.includes('complete'), seen, performance.now() - begun < 30_000],
     ended: true,
   }
 }

@@ -73,8 +73,8 @@ describe.skipIf(!hasAll)('readiness while every other server is away', () => {
     await each(async (app) => {
       const { status, text, ms } = await get(app, '/health/ready')
       expect([status, JSON.parse(text)]).toEqual([503, { status: 'error', checks: down }])
-      // The timeout of a check, and a margin for a loaded machine.
-      expect(ms).toBeLessThan(2_000 + 4_000)
+      // The timeout of a check is 2 s, and drivers wait for 30 s or longer; the rest is a margin for a loaded machine.
+      expect(ms).toBeLessThan(25_000)
       const metrics = await get(app, '/metrics')
       for (const name of needed) expect(metrics.text).toContain(`health_check{check="${name}"} 0\n`)
       for (const name of substituted) expect(metrics.text).toContain(`health_check{check="${name}"} 0.5\n`)
@@ -108,7 +108,7 @@ describe.skipIf(!hasAll)('readiness while every other server is away', () => {
         const { text, ms } = await get(app, '/health/ready')
         const down = { ...all('error', needed), ...all('degraded', substituted), mailer: 'ok' }
         expect(JSON.parse(text).checks).toEqual(down)
-        expect(ms).toBeLessThan(2_000 + 4_000)
+        expect(ms).toBeLessThan(25_000)
       })
     } finally {
       for (const one of own) one.thaw()

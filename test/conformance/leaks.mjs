@@ -49,7 +49,9 @@ async function run(port) {
   await server.close()
   const found = await leaks.find()
   for (const end of ends) end()
-  const after = await leaks.find()
+  let after = await leaks.find()
+  // Not at once on a busy machine.
+  for (let more = 150; more > 0 && after.length > 0; more--) after = await leaks.find()
   leaks.stop()
   return {
     kinds: found.flatMap(({ kind, count }) => Array.from({ length: count }, () => kind)).sort(),

@@ -38,9 +38,20 @@ export async function run(suffix, redis = '', postgres = '') {
     }
     const asked = Array.from({ length: 5 }, () => locks.withLock(`a ${suffix}`, { wait: 20_000 }, work))
     await Promise.all(asked)
-    const held = locks.withLock(`b ${suffix}`, {}, () => pause(1_000))
-    await pause(500)
+    /** @type {(value?: unknown) => void} */
+    let end = quiet
+    /** @type {Promise<unknown> | undefined} */
+    let held
+    await new Promise((resolve) => {
+      held = locks.withLock(`b ${suffix}`, {}, () => {
+        resolve(undefined)
+        return new Promise((over) => {
+          end = over
+        })
+      })
+    })
     const refused = await locks.withLock(`b ${suffix}`, {}, quiet).catch((/** @type {any} */ error) => error.status)
+    end()
     await held
     await locks.check()
     const rise = fences.every((fence, i) => i === 0 || fence > (fences[i - 1] ?? 0))

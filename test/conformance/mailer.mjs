@@ -51,7 +51,7 @@ export async function run(working, secured, silent, ca) {
     { defaultProvider: 'silent', timeout: 300 },
   )
     .send((mail) => mail.to('ada@example.org').subject('silent'))
-    .catch((error) => ({ dead: error.code, inTime: performance.now() - started < 5000 }))
+    .catch((error) => ({ dead: error.code, inTime: performance.now() - started < 25_000 }))
 
   for (const [name, [, template]] of Object.entries(engines)) {
     await mailer

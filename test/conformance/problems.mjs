@@ -121,8 +121,7 @@ export async function run(adapter, isNodeHttp) {
     })
     socket.on('error', quiet)
     socket.write(request)
-    await Promise.race([once(socket, 'close'), new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
-    socket.destroy()
+    await once(socket, 'close')
     const [head = '', body = ''] = text.split('\r\n\r\n')
     const header = (/** @type {string} */ name) => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim() ?? null
     const json = /\{.*\}/s.exec(body)?.[0]

@@ -45,7 +45,7 @@ export async function run(suffix, redis, postgres, sqs) {
 
   /** @param {() => boolean} holds */
   async function until(holds) {
-    const giveUpAt = performance.now() + 20_000
+    const giveUpAt = performance.now() + 60_000
     while (!holds() && performance.now() < giveUpAt) await new Promise((resolve) => setTimeout(resolve, 10))
   }
 
@@ -82,7 +82,7 @@ export async function run(suffix, redis, postgres, sqs) {
     await queue.publish({ n: 4 })
     await new Promise((resolve) => setTimeout(resolve, 50))
     // The counts of a service may be outdated for a while.
-    for (let more = 100; more > 0; more--) {
+    for (let more = 600; more > 0; more--) {
       const { waiting, delayed, failed } = await queue.counts()
       seen[kind].left = { waiting, delayed, failed }
       if (waiting === 1) break

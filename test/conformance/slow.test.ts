@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answersSilentClients, hasNoTimeLimits } from './gaps.ts'
 import { bodyOf, type RawAnswer, sendRaw } from './raw-client.ts'
-import { type SharedApp, shareApp, targets, usesNodeHttp } from './targets.ts'
+import { type SharedApp, shareApp, type Target, targets, usesNodeHttp } from './targets.ts'
 
 const limits = { headersTimeout: 1000, receiveTimeout: 2000, keepAliveTimeout: 1000 }
 const body = 'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n'
@@ -15,6 +15,13 @@ const drip = (first: string, rest: string) => [first, ...Array.from({ length: 20
 describe('HT-04 slow clients', () => {
   /** All at the same time: they are waited for, and do nothing. */
   const started = new Map<string, { app: SharedApp; answers: Map<string, RawAnswer[]> }>()
+  /** A connection with more time than the defaults give it: that they do not apply shows that the limits are those of the options. */
+  const kept = new Map<string, RawAnswer>()
+  const openLong = async (target: Target) => {
+    const app = await shareApp(target, { limits: { headersTimeout: 100_000, receiveTimeout: 100_000 } })
+    kept.set(target.name, await sendRaw(app.port, 'GET /hel', { answers: 0, quietMs: 12_000 }))
+    await app.stop()
+  }
   beforeAll(async () => {
     await Promise.all(
       targets.map(async (target) => {
@@ -30,13 +37,14 @@ describe('HT-04 slow clients', () => {
           'body that stops': `${body}"`,
           'idle between requests': get,
         }
-        const waitMs = hasNoTimeLimits(target) ? 5_000 : 14_000
-        await Promise.all(
-          Object.entries(kinds).map(async ([kind, data]) => {
-            const five = Array.from({ length: 5 }, () => sendRaw(app.port, data, { waitMs, dripMs: 100 }))
+        const options = hasNoTimeLimits(target) ? { waitMs: 5_000, dripMs: 100 } : { dripMs: 100 }
+        await Promise.all([
+          target.runtime.startsWith('node') && openLong(target),
+          ...Object.entries(kinds).map(async ([kind, data]) => {
+            const five = Array.from({ length: 5 }, () => sendRaw(app.port, data, options))
             answers.set(kind, await Promise.all(five))
           }),
-        )
+        ])
       }),
     )
   })
@@ -45,30 +53,18 @@ describe('HT-04 slow clients', () => {
   describe.each(targets)('$name', (target) => {
     const answersTo = (kind: string) => started.get(target.name)!.answers.get(kind)!
 
-    // Below the defaults. Bun's own timers tick every 4 s, and the one for heads is fixed at 10 s.
-    const head = usesNodeHttp(target) ? 9_000 : 13_000
-    const later = 13_000
-    const idle = usesNodeHttp(target) ? 4_900 : 13_000
-
     const bodies = ['body in drops', 'chunks in drops', 'body that stops']
     const heads = ['never speaks', 'half a request line', 'headers in drops']
-    const all: [string, number][] = [
-      ...heads.map((kind): [string, number] => [kind, head]),
-      ...bodies.map((kind): [string, number] => [kind, later]),
-      ['idle between requests', idle],
-    ]
 
-    test.each(all)('closes a client that is slow: %s', (kind, limit) => {
+    test.each([...heads, ...bodies, 'idle between requests'])('closes a client that is slow: %s', (kind) => {
       if (hasNoTimeLimits(target)) {
         // Why `Deno.serve` is not the choice for untrusted clients. When this fails, it has become one. After the 408 for a
         // body it closes some connections and keeps others.
         if (!bodies.includes(kind)) for (const answer of answersTo(kind)) expect(answer.closed).toBe(false)
         return
       }
-      for (const answer of answersTo(kind)) {
-        expect(answer.closed).toBe(true)
-        expect(answer.ms).toBeLessThan(limit)
-      }
+      for (const answer of answersTo(kind)) expect(answer.closed).toBe(true)
+      if (target.runtime.startsWith('node')) expect(kept.get(target.name)?.closed).toBe(false)
     })
 
     test('says 408 where a request had begun, and nothing where none had', () => {
@@ -79,7 +75,10 @@ describe('HT-04 slow clients', () => {
       }
       if (hasNoTimeLimits(target)) return
       for (const silent of statuses('never speaks')) expect(silent).toEqual(answersSilentClients(target) ? [408] : [])
-      for (const idle of statuses('idle between requests')) expect(idle).toEqual([200])
+      for (const { statuses, text } of answersTo('idle between requests')) {
+        expect(statuses).toEqual([200])
+        if (target.runtime.startsWith('node')) expect(text).toContain('Keep-Alive: timeout=1\r\n')
+      }
       if (!usesNodeHttp(target)) return
       for (const kind of ['half a request line', 'headers in drops'])
         for (const begun of statuses(kind)) expect(begun).toEqual([408])

@@ -28,7 +28,7 @@ async function soak(target: Target): Promise<Outcome> {
     failures.push(...(await load(app.port, requests, pace)))
     let after = await readFrom(app.port, app.pid)
     // Finalizers, and sockets that are being closed, take their time on a busy machine.
-    for (let i = 0; i < 40 && !isSettled(before, after); i++) {
+    for (let i = 0; i < 160 && !isSettled(before, after); i++) {
       await pause(250)
       after = await readFrom(app.port, app.pid)
     }

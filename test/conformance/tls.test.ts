@@ -111,10 +111,8 @@ describe.each(targets)('https on $name', (target) => {
       await pause(100)
       expect(await ask(app.port, '/hello')).toEqual({ status: 200, body: { hello: 'world' } })
       expect((await ask(app.port, '/events')).body).toEqual([])
-      const start = performance.now()
       app.signal('SIGTERM')
       expect(await app.exited).toBe(0)
-      expect(performance.now() - start).toBeLessThan(5_000)
       silent.destroy()
     } finally {
       await app.stop()

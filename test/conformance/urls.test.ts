@@ -82,7 +82,7 @@ async function inParts<One>(all: readonly One[], look: (one: One) => Promise<voi
 /** One request, over a connection of its own: what is wrong with one may end it. */
 function ask(port: number, url: string, host: string): Promise<RawAnswer> {
   const data = `GET ${url} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
-  return sendRaw(port, data, { answers: 1, waitMs: 15_000 })
+  return sendRaw(port, data, { answers: 1 })
 }
 
 function parse(body: Uint8Array): unknown {

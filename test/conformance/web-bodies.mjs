@@ -101,6 +101,7 @@ export function webBodies(events) {
       })
       /** @param {Request} request */
       const echo = async (request) => {
+        if (request.url.endsWith('?leave')) events.push('web signal awaited')
         if (request.url.endsWith('?leave')) events.push(`web signal ${await aborted(request.signal)}`)
         return Response.json({
           method: request.method,

@@ -116,7 +116,9 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     const forwarded = await send('POST', '/web/forwarded', { ...type, expect: '100-continue' }, '1'.repeat(100_000))
     expect([forwarded.status, forwarded.json]).toMatchObject([200, { path: '/web/handler/x', body: 100_000 }])
     const socket = connect(port(), '127.0.0.1')
-    socket.write('GET /web/handler/x?leave HTTP/1.1\r\nHost: x\r\n\r\n', () => setTimeout(() => socket.destroy(), 100))
+    socket.write('GET /web/handler/x?leave HTTP/1.1\r\nHost: x\r\n\r\n')
+    await eventually('web signal awaited')
+    socket.destroy()
     await eventually('web signal aborted')
   })
 
@@ -132,7 +134,8 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
   test('continues when a body was read in part', async () => {
     const type = { 'content-type': 'application/json' }
     expect((await send('POST', '/web/part', type, '1'.repeat(1_000_000))).json).toEqual({ some: true })
-    await pause(2_000)
+    // The connection of a body that no one reads on is given up after a second. Were that later, the test would show less.
+    await pause(1_200)
     expect((await send('GET', '/web/plain')).text).toBe('hello')
   })
 

@@ -104,7 +104,7 @@ export async function start(options) {
   // Reports what a socket says of itself once the client has begun to close.
   router.ws('/closing', {
     async message(socket) {
-      for (let i = 0; i < 1000 && socket.isOpen; i++) await pause(5)
+      for (let i = 0; i < 10_000 && socket.isOpen; i++) await pause(5)
       const { counts } = server.services.websockets
       const before = counts.sent
       handled.push([socket.isOpen, socket.send('late'), counts.sent - before])

@@ -276,7 +276,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     await client.opened()
     client.socket.pause()
     await expect
-      .poll(async () => (await fetch(`http://127.0.0.1:${app.port}/closes`)).json(), { timeout: 8000, interval: 200 })
+      .poll(async () => (await fetch(`http://127.0.0.1:${app.port}/closes`)).json(), { timeout: 30_000, interval: 200 })
       .toContainEqual([expect.any(Number), 'slow'])
     client.end()
   })

@@ -16,11 +16,11 @@ export function wireConformance(target: Target): void {
     beforeAll(async () => {
       app = await shareApp(target)
       // Waited for while the others run.
-      stopped = Promise.all(halves.map((half) => sendRaw(app.port, half, { waitMs: 15_000 })))
+      stopped = Promise.all(halves.map((half) => sendRaw(app.port, half)))
       if (closesByTicks(target)) flooded = floodUnread(app.port, true)
-      const patienceOf = (name: string) => (gapOf(target, name)?.statuses.length === 0 ? 0 : 15_000)
+      const wantedOf = (name: string) => gapOf(target, name)?.statuses.length ?? 1
       answers = await Promise.all(
-        corpus.map(({ name, data }) => sendRaw(app.port, data, { waitMs: 300, patienceMs: patienceOf(name) })),
+        corpus.map(({ name, data }) => sendRaw(app.port, data, { answers: wantedOf(name), quietMs: 300 })),
       )
     })
     afterAll(() => app.stop())
@@ -49,21 +49,21 @@ export function wireConformance(target: Target): void {
     test('HT-03 a request without one host is 400, and its connection ends', async () => {
       for (const hosts of ['', 'Host: x\r\nHost: y\r\n', 'Host: x\r\nHost: x\r\n', 'Host: a b\r\n']) {
         const data = `GET /hello HTTP/1.1\r\n${hosts}\r\n${second}`
-        const answer = await sendRaw(app.port, data, { waitMs: 2000 })
+        const answer = await sendRaw(app.port, data)
         expect([hosts, answer.statuses, answer.closed]).toEqual([hosts, [400], true])
       }
     })
 
     test('HT-08 the request after one that asks for another protocol is answered', async () => {
       const asking = `GET /hello HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n`
-      const answer = await sendRaw(app.port, `${asking}${request('/users/7')}`, { waitMs: 2000, answers: 2 })
+      const answer = await sendRaw(app.port, `${asking}${request('/users/7')}`, { answers: 2 })
       expect(answer.statuses).toEqual([200, 200])
     })
 
     test('HT-08 1000 pipelined requests are answered in order', async () => {
       const one = (id: number) => `GET /users/${id} HTTP/1.1\r\nHost: x\r\n\r\n`
       const data = Array.from({ length: 1000 }, (_, id) => one(id)).join('')
-      const answer = await sendRaw(app.port, data, { waitMs: 8000, answers: 1000 })
+      const answer = await sendRaw(app.port, data, { answers: 1000 })
       const ids = [...answer.text.matchAll(/"params":\{"id":"(\d+)"\}/g)].map((match) => Number(match[1]))
       expect(ids).toEqual(Array.from({ length: 1000 }, (_, id) => id))
     })
@@ -72,7 +72,7 @@ export function wireConformance(target: Target): void {
       const pair = (_: unknown, i: number) =>
         [`/wait?ms=${20 - i}`, `/users/${i}`].map((path) => `${head('GET', path)}\r\n`).join('')
       const data = Array.from({ length: 20 }, pair).join('')
-      const answer = await sendRaw(app.port, data, { waitMs: 8000, answers: 40 })
+      const answer = await sendRaw(app.port, data, { answers: 40 })
       const ids = [...answer.text.matchAll(/"params":\{"id":"(\d+)"\}/g)].map((match) => Number(match[1]))
       if (closesPipelines(target)) expect([answer.statuses, answer.closed]).toEqual([[], true])
       else expect([ids, answer.statuses.length]).toEqual([Array.from({ length: 20 }, (_, i) => i), 40])
@@ -81,7 +81,7 @@ export function wireConformance(target: Target): void {
     test('HT-08 a request that is refused by its head waits for the responses before it', async () => {
       const waits = `${head('GET', '/wait?ms=60')}\r\n`.repeat(2)
       for (const refused of ['CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', '\x00rubbish\r\n\r\n']) {
-        const answer = await sendRaw(app.port, waits + refused, { waitMs: 1500, answers: 3 })
+        const answer = await sendRaw(app.port, waits + refused, { answers: 3 })
         if (closesPipelines(target)) expect([answer.statuses, answer.closed]).toEqual([[], true])
         else {
           expect(answer.text.match(/waited/g)).toHaveLength(2)
@@ -114,10 +114,7 @@ export function wireConformance(target: Target): void {
           const answer = await sendRaw(
             app.port,
             `${head('POST', '/json')}Content-Type: application/json\r\n${form(size)}`,
-            {
-              waitMs: 10_000,
-              answers: 1,
-            },
+            { answers: 1 },
           )
           expect(answer.statuses, `${size} bytes`).toEqual([status])
         }
@@ -133,10 +130,10 @@ export function wireConformance(target: Target): void {
         ...Array<string>(60).fill(chunk),
       ]
       for (const data of [declared, endless]) {
-        const answer = await sendRaw(app.port, data, { waitMs: closesByTicks(target) ? 500 : 4000, dripMs: 5 })
+        const answer = await sendRaw(app.port, data, { ...(closesByTicks(target) && { answers: 1 }), dripMs: 5 })
         expect(answer.statuses).toEqual([413])
         expect(answer.text).toContain('PayloadTooLargeError')
-        if (!closesByTicks(target)) expect(answer.closed && answer.ms < 2500).toBe(true)
+        if (!closesByTicks(target)) expect(answer.closed && answer.ms < beforeTimeout).toBe(true)
       }
     })
 
@@ -145,7 +142,7 @@ export function wireConformance(target: Target): void {
         expect(answer.statuses).toEqual([413])
         expect(bodyOf(answer)).toMatchObject({ code: 'PayloadTooLargeError' })
         expect(answer.closed).toBe(true)
-        expect(answer.ms).toBeLessThan(closesByTicks(target) ? 9000 : 2500)
+        expect(answer.ms).toBeLessThan(beforeTimeout)
       }
     })
 
@@ -183,7 +180,7 @@ export function wireConformance(target: Target): void {
       const none = 'Content-Length: 0\r\n\r\n'
       const empty = 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'
       const asked = async (method: string, path: string, rest: string) => {
-        const answer = await sendRaw(app.port, `${head(method, path)}${json}${rest}`, { waitMs: 2000 })
+        const answer = await sendRaw(app.port, `${head(method, path)}${json}${rest}`)
         return [answer.statuses[0], answer.closed, (bodyOf(answer) as { body?: unknown }).body]
       }
       for (const method of ['POST', 'DELETE']) {
@@ -193,7 +190,7 @@ export function wireConformance(target: Target): void {
       }
       for (const body of dropsBodyOfGet(target) ? ['[', second] : ['[]']) {
         const data = `${head('GET', '/headers')}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-        const answer = await sendRaw(app.port, data + request('/hello'), { waitMs: 2000 })
+        const answer = await sendRaw(app.port, data + request('/hello'))
         // Where it is not read as JSON, it is not the next request either.
         expect(answer.statuses).toEqual([200, 200])
         expect(answer.text).not.toContain('"second"')
@@ -204,7 +201,7 @@ export function wireConformance(target: Target): void {
       for (let i = 0; i < 20; i++) {
         const body = second.repeat(2500).slice(0, 90_000)
         const data = `${head('POST', '/unread')}Content-Length: ${body.length}\r\n\r\n${body}${request('/health')}`
-        const answer = await sendRaw(app.port, data, { waitMs: 2000, answers: 2 })
+        const answer = await sendRaw(app.port, data, { answers: 2 })
         // A runtime that closes instead of reading on leaves the second to a new connection.
         expect(answer.statuses).toEqual(answer.statuses.length === 1 && answer.closed ? [200] : [200, 200])
         expect(answer.text).not.toContain('second')
@@ -228,10 +225,7 @@ export function wireConformance(target: Target): void {
 
     test('HT-01 the process has survived all of it', async () => {
       expect((await events()).filter((event) => event !== 'second request ran')).toEqual([])
-      const times: number[] = []
-      for (let i = 0; i < 5; i++) times.push((await sendRaw(app.port, request('/health'), { answers: 1 })).ms)
-      // The others are those of a machine that has more to do.
-      expect(Math.min(...times)).toBeLessThan(100)
+      expect((await sendRaw(app.port, request('/health'), { answers: 1 })).statuses).toEqual([200])
     })
   })
 }
@@ -241,7 +235,6 @@ export function wireConformance(target: Target): void {
  * time. Where that takes 8 seconds, whatever speed the client has, the client has a slow one: at full speed it would be 19 GB.
  */
 function floodUnread(port: number, isSlow: boolean): Promise<[string, string, number, boolean][]> {
-  const [pauseMs, withinMs] = isSlow ? [50, 10_000] : [0, 4000]
   const piece = Buffer.alloc(65_536, 120)
   const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')])
   const framings = [
@@ -251,12 +244,15 @@ function floodUnread(port: number, isSlow: boolean): Promise<[string, string, nu
   const asked = ['POST /nowhere', 'POST /unread', 'POST /json', 'GET /hello'].flatMap((line) =>
     framings.map(async ([framing, data]): Promise<[string, string, number, boolean]> => {
       const start = `${line} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n${framing}\r\n\r\n`
-      const { statuses, closed, ms } = await flood(port, start, data, withinMs + 2000, pauseMs)
-      return [line, framing, statuses.length, closed && ms < withinMs]
+      const { statuses, closed, ms } = await flood(port, start, data, beforeTimeout + 2000, isSlow ? 50 : 0)
+      return [line, framing, statuses.length, closed && ms < beforeTimeout]
     }),
   )
   return Promise.all(asked)
 }
+
+/** Before the time limit of a request, which is 30 s, would have ended its connection. */
+const beforeTimeout = 25_000
 
 /** The first part of bodies that are too large, by their declared or their received length. */
 const half = 'x'.repeat(150_000)

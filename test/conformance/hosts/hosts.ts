@@ -86,7 +86,7 @@ async function findOrStart(name: string, command: readonly string[]): Promise<Ho
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${name}.json`)
   const log = `${file}.log`
-  const giveUpAt = performance.now() + 60_000
+  const giveUpAt = performance.now() + 100_000
   while (performance.now() < giveUpAt) {
     const host = await find(file, log)
     if (host !== undefined) return host
