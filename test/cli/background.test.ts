@@ -209,7 +209,7 @@ export const server = new Server({ plugins: { store: store() }${options} })
       ).replaceAll('bullmqQueue', 'queue'),
       'configured.js': orders(
         '',
-        `import { defineQueueConfiguration } from 'framework'\ndefineQueueConfiguration({ bullmq: { connection: process.env.QUEUE, publishTimeout: 500 } })`,
+        `import { defineQueueConfiguration } from 'framework'\ndefineQueueConfiguration({ bullmq: { connection: process.env.QUEUE, publishTimeout: Number(process.env.PATIENCE ?? 30_000) } })`,
       ),
       'unconfigured.js': orders(''),
       'none.js': `import { Server } from 'framework'\nexport const server = new Server()\n`,
@@ -246,6 +246,7 @@ export const server = new Server()
   test.concurrent('an engine that is away is reported within seconds, and awaited', async () => {
     const running = new Running(project.folder, ['queue-start', '--entry', 'configured.js'], {
       QUEUE: 'redis://127.0.0.1:1',
+      PATIENCE: '500',
     })
     await running.says(
       /^.*Redis at redis:\/\/127\.0\.0\.1:1 does not respond\. .* The workers wait until it is available\.$/m,

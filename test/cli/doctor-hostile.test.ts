@@ -89,7 +89,9 @@ describe.concurrent('there is a report, and nothing beside it, of an application
     ['fails-to-close', ['application.fails: the close hook of the plugin "odd" failed: redis://:***@h is gone'], 1],
     ['is-its-own-cause', ['application.fails: the plugin "odd" failed in a ready hook: odd'], 1],
   ] as const)('%s', async (name, expected, exitCode) => {
-    const { code, found, stderr } = await doctor(shared, name, applications[name]!, '--timeout', '1')
+    // A boot takes seconds on a busy machine.
+    const timeout = name === 'never-boots' ? '1' : '60'
+    const { code, found, stderr } = await doctor(shared, name, applications[name]!, '--timeout', timeout)
     expect(found.map((one) => one.replace(/:\d+\)$/, ':LINE)'))).toEqual(expected)
     expect(code).toBe(exitCode)
     expect(stderr).not.toContain('se/c')
@@ -149,19 +151,21 @@ export const server = new Server({
 })
 server.get('/', () => 'hello')
 `
-  const unasked = (check: string, where: string, why: string) =>
-    `doctor.not-asked: ${check} could not ask: ${where} at ${where.toLowerCase()}://${at}${where === 'Redis' ? '' : '/x'}: ${why}`
+  // Each has time limits of its own, and on a busy machine another one may end first.
+  const why = /: (Command timed out|Stream isn't writeable .*|timeout expired|no response within 4 s)$/
+  const unasked = (check: string, where: string) =>
+    `doctor.not-asked: ${check} could not ask: ${where} at ${where.toLowerCase()}://${at}${where === 'Redis' ? '' : '/x'}`
   const [{ code, found, stderr }, failing] = await Promise.all([
     doctor(shared, 'silent', source('')),
     doctor(shared, 'silent-failing', source('channels: true'), '--no-network'),
   ])
-  expect(found).toEqual([
-    unasked('redis.clock', 'Redis', 'Command timed out'),
-    unasked('session.redis-evicts', 'Redis', 'no response within 4 s'),
-    unasked('postgres.clock', 'Postgres', 'timeout expired'),
+  expect(found.map((one) => one.replace(why, ''))).toEqual([
+    unasked('redis.clock', 'Redis'),
+    unasked('session.redis-evicts', 'Redis'),
+    unasked('postgres.clock', 'Postgres'),
   ])
   expect(code).toBe(0)
   expect(stderr).not.toContain('hunter2')
   expect(failing.found).toEqual([expect.stringContaining('application.fails: the plugin')])
   silent.close()
-}, 60_000)
+})

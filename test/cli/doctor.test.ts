@@ -326,7 +326,7 @@ server.get('/', () => 'hello')
     } finally {
       await Promise.all([redis.stop(), postgres.stop()])
     }
-  }, 60_000)
+  })
 })
 
 describe.concurrent('nothing is found in', () => {

@@ -233,7 +233,8 @@ describe.concurrent('the tests pass as they are', () => {
     }
     expect(readFileSync(join(other.folder, 'src/queues/orders.test.ts'), 'utf8')).toContain("from 'bun:test'")
     const [bun] = commandOf(targets.find(({ name }) => name === 'bun')!)
-    const ended = await runIn(other.folder, [bun!, 'test'], environment())
+    // By default, Bun gives up after 5 s.
+    const ended = await runIn(other.folder, [bun!, 'test', '--timeout', '120000'], environment())
     expect(ended.code, failures(ended.stderr).join('\n')).toBe(0)
     expect(ended.stderr).toMatch(/^ 0 fail$/m)
     other.remove()

@@ -38,7 +38,7 @@ test('an account logs in with its password', async () => {
   expect((await post('/auth/password', { ...login, token })).statusCode()).toBe(204)
   expect((await post('/auth/login', login)).statusCode()).toBe(200)
   await server.close()
-}, 60_000)
+})
 
 test.each(['http://localhost:3000/', 'localhost:3000'])('links need an address: %s', async (address) => {
   vi.resetModules()
@@ -120,7 +120,16 @@ async function expectTestsPass(app: keyof typeof apps, env: NodeJS.ProcessEnv = 
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const { code, stdout, stderr } = await runIn(
     join(project.folder, app),
-    [process.execPath, vitest, 'run', '--pool=threads', '--no-isolate', '--reporter=json'],
+    [
+      process.execPath,
+      vitest,
+      'run',
+      '--pool=threads',
+      '--no-isolate',
+      '--reporter=json',
+      '--testTimeout=120000',
+      '--hookTimeout=120000',
+    ],
     { LOG_LEVEL: 'silent', NODE_ENV: undefined, VITEST: undefined, CI: '', ...env },
   )
   const outcome = code === 0 ? (JSON.parse(stdout) as Record<string, number>) : stdout + stderr

@@ -54,10 +54,12 @@ describe('projects for Node.js, with every combination of the optional parts', (
     const projects = files.map((file) => file.replace(/\/.*/, ''))
     project.write({ 'vitest.config.ts': `export default ${JSON.stringify({ test: { projects } })}\n` })
     const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+    // By default, vitest gives up after 5 s.
+    const patience = ['--testTimeout=120000', '--hookTimeout=120000']
     const env = { LOG_LEVEL: 'silent', NODE_ENV: undefined, VITEST: undefined, CI: '' }
     const { code, stdout, stderr } = await runIn(
       project.folder,
-      [process.execPath, vitest, 'run', '--pool=threads', '--no-isolate', '--reporter=json', ...files],
+      [process.execPath, vitest, 'run', '--pool=threads', '--no-isolate', '--reporter=json', ...patience, ...files],
       env,
     )
     const reported = code === 0 ? (JSON.parse(stdout) as Record<string, number>) : stdout + stderr

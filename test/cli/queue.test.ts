@@ -18,7 +18,7 @@ await queue('orders').subscribe(() => console.log('handled'), { concurrency: 5 }
 const { ENGINE: kind, ADDRESS: address } = process.env
 const config = {
   queues: { default: kind },
-  ...(kind === 'bullmq' && { bullmq: { connection: address, publishTimeout: 500 } }),
+  ...(kind === 'bullmq' && { bullmq: { connection: address, publishTimeout: Number(process.env.PATIENCE ?? 30_000) } }),
   ...(kind === 'pgboss' && { pgboss: { connectionString: address } }),
 }
 console.log('imported')
@@ -167,7 +167,7 @@ describe.each([
 })
 
 describe('what it cannot do is one line with the remedy', () => {
-  const away = { ENGINE: 'bullmq', ADDRESS: 'redis://127.0.0.1:1' }
+  const away = { ENGINE: 'bullmq', ADDRESS: 'redis://127.0.0.1:1', PATIENCE: '500' }
   const remedy = 'Start it, or correct REDIS_URL or bullmq.connection of the configuration'
 
   test('an engine that is away', async () => {

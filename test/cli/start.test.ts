@@ -112,7 +112,7 @@ function load(port: number, clients: number) {
 
 test.concurrent('on Node.js: a worker that ends is replaced, and a rolling restart loses no request', async () => {
   const project = makeApplication()
-  const serving = await startWorkers(project, ['--workers', '2', '--stuck-after', '3'])
+  const serving = await startWorkers(project, ['--workers', '2', '--stuck-after', '10'])
   try {
     await serving.says('2 workers listen')
     const [first, second] = await workersOf(serving, 2)
@@ -137,7 +137,7 @@ test.concurrent('on Node.js: a worker that ends is replaced, and a rolling resta
     const [again] = await workersOf(serving, 2)
     expect([again!.leads, again!.pid === first!.pid]).toEqual([false, false])
     await serving.get('/loop')
-    await serving.says('has been unresponsive for 3 s and is killed')
+    await serving.says('has been unresponsive for 10 s and is killed')
     const before = await workersOf(serving, 2)
     // Under load, a version that does not boot leaves those that work, and one that does takes their place.
     const stop = load(serving.port, 6)
