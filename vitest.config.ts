@@ -204,8 +204,8 @@ export default defineConfig({
     // Cases that run side by side wait for services and limits of time.
     maxConcurrency: 10,
     // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 20_000 } },
     teardownTimeout: 10_000,
     dangerouslyIgnoreUnhandledErrors: false,

@@ -115,5 +115,5 @@ describe.skipIf(!hasPostgres)('the recipe of Prisma', () => {
       after: ['Emma', 'Lady Susan', 'Persuasion'],
       taken: 0,
     })
-  }, 120_000)
+  })
 })

@@ -79,7 +79,7 @@ async function run<Result>(node: string, program: keyof typeof flags, of: Partia
   const file = fileURLToPath(new URL(`support/hot-path/${program}.mjs`, import.meta.url))
   const args = ['--expose-gc', ...flags[program].split(' '), file, JSON.stringify(of)]
   const env = { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '' }
-  const { stdout } = await promisify(execFile)(node, args, { env, timeout: 100_000 })
+  const { stdout } = await promisify(execFile)(node, args, { env, timeout: 280_000 })
   return JSON.parse(stdout) as Result
 }
 

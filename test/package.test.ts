@@ -132,7 +132,7 @@ beforeAll(async () => {
   tarball = await pack(scratch, root, '--ignore-scripts')
   consumer = join(scratch, 'consumer')
   await installInto(consumer, tarball)
-}, 180_000)
+})
 
 afterAll(() => {
   if (scratch) rmSync(scratch, { recursive: true, force: true })

@@ -32,7 +32,7 @@ export function answersMqtt(port: number): Promise<boolean> {
     // Any return code: a broker that requires a password is up, too.
     socket.once('data', (data) => settle(data[0] === 0x20))
     socket.once('error', () => settle(false))
-    socket.setTimeout(1000, () => settle(false))
+    socket.setTimeout(10_000, () => settle(false))
   })
 }
 

@@ -187,7 +187,7 @@ export async function walk(manager: Manager, isWhole: boolean): Promise<void> {
     // Where it is is said once, by the development server.
     expect(server.said()).not.toContain('Listening on')
     change('src/server.ts', "{ hello: env.get('GREETING') }", "{ hello: env.get('GREETING').toUpperCase() }")
-    await expect.poll(() => answerOf(url), { timeout: 20_000 }).toEqual({ hello: 'WORLD' })
+    await expect.poll(() => answerOf(url), { timeout: 100_000 }).toEqual({ hello: 'WORLD' })
   } finally {
     await server.end()
   }
@@ -304,7 +304,7 @@ const urlOf = async ({ said, child }: Running) => {
   const found = () =>
     /(?<=Listening on )http:\S+|http:\S+(?= \(ready in )/.exec(said())?.[0] ??
     (child.exitCode === null ? undefined : said())
-  await expect.poll(found, { timeout: 60_000 }).toMatch(/^http:/)
+  await expect.poll(found, { timeout: 100_000 }).toMatch(/^http:/)
   return found()!.replace(/0\.0\.0\.0|\[::\]/, '127.0.0.1')
 }
 

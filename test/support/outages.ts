@@ -215,7 +215,7 @@ export interface Promised {
   readonly next?: number | undefined
 }
 
-/** The patience with a busy machine. */
+/** For a busy machine; drivers wait for half a minute or longer. */
 const margin = 20_000
 
 /** Begins an outage, uses the service three times, ends it, and waits until a use has the same outcome as before. */

@@ -53,7 +53,7 @@ function answers(port: number): Promise<boolean> {
     socket.once('data', (data) => settle(data[0] === 0x52)) // «R», authentication; «E» is an error.
     socket.once('error', () => settle(false))
     socket.once('close', () => settle(false))
-    socket.setTimeout(1000, () => settle(false))
+    socket.setTimeout(10_000, () => settle(false))
   })
 }
 

@@ -21,7 +21,7 @@ export async function execOutput(command: string, args: readonly string[], cwd: 
       delete env[name]
     }
   }
-  const options = { cwd, env, encoding: 'utf8', timeout: 150_000, maxBuffer: 64 * 1024 * 1024 } as const
+  const options = { cwd, env, encoding: 'utf8', timeout: 280_000, maxBuffer: 64 * 1024 * 1024 } as const
   try {
     return (await execute(command, args, options)).stdout
   } catch (error) {
