@@ -65,7 +65,6 @@ export async function startMariadb(...options: string[]): Promise<OwnServer> {
     port,
     url: `mysql://root@127.0.0.1:${port}/test`,
     endsWith: 'SIGTERM',
-    within: 40_000,
     start: () => spawn(program!, [...fixed, ...options], { ...as, cwd: folder, stdio: 'ignore' }),
     answers,
     removeData: () => rmSync(folder, { recursive: true, force: true }),

@@ -26,8 +26,6 @@ export interface ServerKind {
   readonly endsWith: NodeJS.Signals
   /** The signal that ends it when its data is thrown away anyway, ten times as fast. Default SIGKILL. */
   readonly isDiscardedBy?: NodeJS.Signals
-  /** Milliseconds it may take to answer, on a busy machine too; default 60000. */
-  readonly within?: number
   start(): ChildProcess
   answers(): Promise<boolean>
   /** Further processes of it, for signals that must reach all. */
@@ -79,7 +77,7 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
   const isRunning = () => child.exitCode === null && child.signalCode === null
 
   const start = async () => {
-    const giveUpAt = performance.now() + (kind.within ?? 60_000)
+    const giveUpAt = performance.now() + 60_000
     child = kind.start()
     while (!(await kind.answers())) {
       if (performance.now() > giveUpAt) {
