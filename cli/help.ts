@@ -37,7 +37,7 @@ export function printCommands(page: Page, groups: readonly CommandGroup[], examp
   if (examples.length > 0) page.print(`\n${page.bold('Examples')}`)
   for (const example of examples) page.print(`  ${programName} ${example}`)
   page.print('')
-  page.print(`${programName} <command> --help describes a command, ${programName} --version prints the version.`)
+  page.print(`${programName} <command> --help describes a command; ${programName} --version prints the version.`)
 }
 
 /** The output of `framework <command> --help`. */
@@ -56,7 +56,7 @@ export function printHelp(page: Page, command: Omit<CommandDefinition, 'run'>): 
   printRows(page, [
     ...places.map(({ name, description }) => [name, description ?? ''] as const),
     ...flags.map(([name, flag]) => flagRow(name, flag)),
-    ['-h, --help', 'Shows this'],
+    ['-h, --help', 'Shows this help'],
   ])
 }
 

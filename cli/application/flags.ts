@@ -8,8 +8,8 @@ import { type Application, type ApplicationOptions, loadApplication } from './lo
 /** The flags of every command about an application. */
 export const applicationFlags = {
   entry: text('file', 'The module that exports the server (default src/server.ts, server.ts, …)'),
-  export: text('name', 'The name of the export: a server, or a function that creates one'),
-  timeout: number('seconds', 'How long the import of the entry may take', { default: defaultTimeout }),
+  export: text('name', 'The name of the export: a server, or a function that returns one'),
+  timeout: number('seconds', 'How long importing the module may take', { default: defaultTimeout }),
 } as const
 
 /** Imports the application that the flags name. */

@@ -25,23 +25,23 @@ import { replaceFile, textOf } from '../text-file.ts'
 const isOld = 3
 
 export const access = ownCommand({
-  details: `Imports the module that exports the server and runs only the setups of plugins that add routes: no service is opened, and nothing
-listens. With --check, the exit code is 1 if something can be reached by more people than the file says, and ${isOld} if the file is only out of date.
-With --data it is 1 if a member has lost its mark, or if the application sends a secret that the file does not name.`,
+  details: `Imports the module that exports the server and sets up only the plugins that add routes: it connects to no service and
+does not listen. With --check, the exit code is 1 if more people can reach something than the file says, and ${isOld} if the file is merely out of
+date. With --check and --data, it is 1 if a member has lost its mark, or if the application sends a secret that the file does not name.`,
   arguments: [
     {
       name: 'file',
       description:
-        'The file to compare or write (default access.txt, or access.json if only that exists; with --data access-data.txt or .json)',
+        'The file to compare or write (default access.txt, or access.json if only that exists; access-data.txt or .json with --data)',
     },
   ],
   flags: {
     ...applicationFlags,
-    check: onOff('Compares the application with the file, and writes nothing'),
+    check: onOff('Compares the application with the file and writes nothing'),
     write: onOff('Writes the file'),
-    out: text('file', 'Writes to this file', { short: 'o' }),
-    data: onOff('Lists where sensitive and secret members, as marked in schemas, can flow, instead of the ways in'),
-    json: onOff('As JSON, with the place where each is declared'),
+    out: text('file', 'Writes this file instead of the default', { short: 'o' }),
+    data: onOff('Lists where sensitive and secret members (marked in schemas) can flow, not who can reach what'),
+    json: onOff('Prints JSON, with the place where each is declared'),
   },
   async run({ arguments: given, flags, print, note, boot }) {
     const isWriting = flags.write || flags.out !== undefined

@@ -53,9 +53,9 @@ const inBackground = <Plugin extends 'cron' | 'queues'>(
 
 export const cronStart = inBackground(
   'cron',
-  `Boots the application and runs its jobs in the foreground, without listening: the jobs of the plugin "cron" or of
-background.crons, else of src/crons/**/*.{ts,js}, and every handle that was started. Queues and MQTT do not run. After the
-first SIGINT or SIGTERM, running jobs may take nearly all of the closeTimeout of the server.`,
+  `Boots the application without listening and runs its jobs in the foreground: those of background.crons or of the option
+"crons" of the plugin "cron" (default src/crons/**/*.{ts,js}), and every job that the code has started. Queues and MQTT do not run.
+The first SIGINT or SIGTERM lets running jobs finish, within the closeTimeout of the server; the second ends the process.`,
   async (service, entry) => {
     await service.start()
     const jobs = service.jobs()
@@ -76,9 +76,9 @@ const rowOf = ({ name, pattern, timezone, next }: CronJobInfo) => [
 
 export const queueStart = inBackground(
   'queues',
-  `Boots the application and delivers the messages of its queues to its subscribers, in the foreground and without
-listening: to every subscribe() that its modules have called. Cron jobs and MQTT do not run. After the first SIGINT or SIGTERM,
-running handlers may take nearly all of the closeTimeout of the server.`,
+  `Boots the application without listening and delivers the messages of its queues in the foreground, to every subscriber
+that its modules have added with subscribe(). Cron jobs and MQTT do not run. The first SIGINT or SIGTERM lets running handlers
+finish, within the closeTimeout of the server; the second ends the process.`,
   async (service, entry) => {
     const subscribers = service.subscribers()
     if (subscribers.length === 0)

@@ -14,16 +14,16 @@ import { onOff, ownCommand, text } from '../run/own-command.ts'
 import { codeFrame } from '../typescript/code-frame.ts'
 
 export const build = ownCommand({
-  details: `Compiles every module of the sources to its own file (src/x.ts becomes dist/x.js) and copies all other files, such as
-templates, SDL and JSON, except keys and files of secrets (.pem, .key, .p12, .env). "node dist/index.js" runs the result with the packages of the project. The build does not check types:
-"tsc --noEmit" does. Bun and Deno run the sources as they are and need no build.`,
+  details: `Compiles every module of the sources to its own file (src/x.ts becomes dist/x.js) and copies all other files, such as templates,
+SDL and JSON, but no keys or files with secrets (.pem, .key, .p12, .env). "node dist/index.js" runs the result with the packages of the
+project. The build does not check types: "tsc --noEmit" does. Bun and Deno run the sources as they are and need no build.`,
   flags: {
     entry: startFlag,
     out: text('folder', 'The output folder (default dist)', { short: 'o' }),
     minify: onOff('Minifies the code, but keeps the names of functions and classes'),
     sourcemap: onOff('Writes no source maps', { default: true }),
     target: text('version', 'The oldest version of Node.js that the build must run on', { default: 'node20' }),
-    force: onOff('Writes into a folder that has other files; also builds projects of Bun and Deno', { short: 'f' }),
+    force: onOff('Writes into a folder with other files, and builds projects of Bun and Deno too', { short: 'f' }),
     json: onOff('Prints the written files as JSON'),
   },
   async run({ flags, print, note }) {

@@ -6,8 +6,8 @@ import { packageFolder } from '../package.ts'
 import { ownCommand } from '../run/own-command.ts'
 
 export const docs = ownCommand({
-  details: `The code is that of an error (its name, or the member "code" of a response) or of a finding of doctor. Without
-a code, the command prints where the documentation is.`,
+  details: `Takes the name of an error, the "code" of an error response, or the code of a finding of "doctor". Without a code, it
+prints where the documentation is.`,
   arguments: [{ name: 'code', description: 'PluginSetupError, session.memory-store, …' }],
   run({ arguments: { code }, print }) {
     const folder = join(packageFolder(), 'docs')

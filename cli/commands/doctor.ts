@@ -18,16 +18,16 @@ import { describeFailure } from '../typescript/failure.ts'
 
 const doctorFlags = {
   ...applicationFlags,
-  production: onOff('Checks the application as it would run in production: sets NODE_ENV'),
+  production: onOff('Sets NODE_ENV to production before it imports the application'),
   strict: onOff('Also fails if there is a warning'),
   ignore: text('codes', 'Leaves out findings with these codes, separated by commas'),
   network: onOff('Does not connect to Redis or Postgres', { default: true }),
-  json: onOff('As JSON'),
+  json: onOff('Prints JSON'),
 } as const
 
 export const doctor = ownCommand({
-  details: `Boots the application, without listening, and closes it again. The exit code is 1 if there is an error, and with --strict
-also if there is a warning. To find what is wrong only in production, set NODE_ENV=production or pass --production.`,
+  details: `Boots the application without listening, and closes it again. The exit code is 1 if there is an error or, with --strict,
+a warning. To find what is wrong only in production, set NODE_ENV=production or pass --production.`,
   flags: doctorFlags,
   async run({ flags, print, note, boot }) {
     if (flags.production) process.env.NODE_ENV = 'production'

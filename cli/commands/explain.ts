@@ -9,13 +9,13 @@ import { widthOf } from '../output.ts'
 import { onOff, ownCommand } from '../run/own-command.ts'
 
 export const explain = ownCommand({
-  details: `Boots the application, without listening, and closes it again. The exit code is 1 if no route matches; the steps that
-run before the 404 or 405 are still shown.`,
+  details: `Boots the application without listening, and closes it again. If no route matches, it shows the steps before the 404 or
+405, and the exit code is 1.`,
   arguments: [
     { name: 'method', description: 'GET, POST, …', required: true },
     { name: 'path', description: 'The path as a client sends it: /books/5', required: true },
   ],
-  flags: { ...applicationFlags, json: onOff('As JSON') },
+  flags: { ...applicationFlags, json: onOff('Prints JSON') },
   async run({ arguments: { path, method: typed }, flags, print, boot }) {
     const method = oneOf('explain: <method>', typed, methods, typed.toUpperCase())
     if (!path.startsWith('/')) throw wrongUsage(`explain: <path> begins with "/"; "${path}" does not`)

@@ -12,8 +12,8 @@ import { generateFlags, type Scaffold, scaffold, sourceFrom, stepsFrom } from '.
 import { fromTemplate } from '../scaffold/template.ts'
 
 export const generatePlugin = ownCommand({
-  details: `Writes src/plugins/<name>/: the plugin with its options, its service, their types, and a test. With --package it writes
-a separate package, ${programName}-<name>, that can be published.`,
+  details: `Writes src/plugins/<name>/ with a plugin, its options, its service, their types and a test. With --package, it writes a
+separate package, ${programName}-<name>, that you can publish.`,
   arguments: [{ name: 'name', description: 'The name of the plugin: audit, feature-flags', required: true }],
   flags: {
     package: onOff('Writes a package, into packages/ if that folder exists'),

@@ -16,20 +16,18 @@ import { type MessageDocument, socketsOf } from '../sdk/messages.ts'
 import { replaceFile, textOf } from '../text-file.ts'
 
 export const generateSdk = ownCommand({
-  details: `Imports the module that exports the server, without booting it or listening, and writes one TypeScript file
-that needs only fetch, and WebSocket if the server has websockets. It includes the controllers of controllerPatterns. Routes that plugins register in
-their setup are known only after boot: use --boot. With --url it reads the descriptions of a running server instead.`,
+  details: `Imports the module that exports the server, without booting it, and writes one TypeScript file that needs only fetch, and
+WebSocket if the server has websockets. The client includes the controllers of controllerPatterns and, with --boot, the routes that
+plugins register in their setup. With --url, the command reads the descriptions of a running server instead.`,
   flags: {
     ...applicationFlags,
     out: text('file', 'The file to write (default src/sdk.ts, or sdk.ts without src/)', { short: 'o' }),
-    name: text('name', 'The name of the type of the client', { default: 'Client' }),
-    url: text('address', 'A running server whose descriptions are read instead of a module'),
+    name: text('name', 'The name of the client type', { default: 'Client' }),
+    url: text('address', 'Reads the descriptions of this running server instead of a module'),
     openapi: text('path', 'The path of its OpenAPI description (default /docs/json)'),
     asyncapi: text('path', 'The path of its AsyncAPI description (default /asyncapi.json)'),
-    boot: onOff('Boots the server, for the routes of its plugins, and closes it again'),
-    check: onOff(
-      'Writes nothing; the exit code is 1 if the file differs from what the command in its first line would write',
-    ),
+    boot: onOff('Boots the server to include the routes of its plugins, and closes it again'),
+    check: onOff('Writes nothing; exits with 1 if the file is not what the command in its first line would write now'),
     'dry-run': onOff('Writes to standard output instead of the file'),
     force: onOff('Overwrites a file that this command did not write', { short: 'f' }),
   },

@@ -13,7 +13,7 @@ import { key } from '../sdk/printer.ts'
 const named = (description: string) => [{ name: 'name', description, required: true }] as const
 
 export const generateCommand = ownCommand({
-  details: `Writes src/commands/<name>.ts, a command that "${programName} <name>" runs, and a test.`,
+  details: `Writes src/commands/<name>.ts and a test. "${programName} <name>" runs the command.`,
   arguments: named('The name of the command: send-report'),
   flags: generateFlags,
   run(input) {
@@ -25,11 +25,11 @@ export const generateCommand = ownCommand({
 })
 
 export const generateController = ownCommand({
-  details: `Writes src/controllers/<name>.ts with routes to list, read, add and remove items, schemas that validate and type them,
-and a test.`,
-  arguments: named('The resource of the routes, and their path: users, order-items'),
+  details: `Writes src/controllers/<name>.ts and a test. The file has routes to list, read, add and remove items, and schemas that
+validate and type them.`,
+  arguments: named('The resource, which is also the path of the routes: users, order-items'),
   flags: {
-    decorators: onOff('Writes methods of a class, which is the deprecated form'),
+    decorators: onOff('Writes a class with decorated methods (deprecated)'),
     ...generateFlags,
   },
   run(input) {
@@ -40,8 +40,8 @@ and a test.`,
 })
 
 export const generateMiddleware = ownCommand({
-  details: `Writes src/middlewares/<name>.ts, which adds a typed member to the request for the handlers after it, and a test.`,
-  arguments: named('The member that it adds: tenant, api-key'),
+  details: `Writes src/middlewares/<name>.ts and a test. The middleware adds a typed member to the request for the handlers after it.`,
+  arguments: named('The member that the middleware adds: tenant, api-key'),
   flags: generateFlags,
   run(input) {
     const { kebab, camel, pascal } = namesOf(input.arguments.name, 'middleware')
@@ -59,12 +59,12 @@ const members = new Set(
 )
 
 export const generateCron = ownCommand({
-  details: `Writes src/crons/<name>.ts, which is loaded when the server listens, and a test that runs it on a simulated clock.`,
+  details: `Writes src/crons/<name>.ts, which the server loads when it listens, and a test that runs the job on a simulated clock.`,
   arguments: named('What the job does: cleanup, weekly-report'),
   flags: {
-    pattern: text('pattern', 'minute hour day month weekday', { short: 'p', default: '0 3 * * *' }),
-    timezone: text('zone', 'A zone of the IANA database: Europe/Rome (default: the zone of the process)'),
-    class: onOff('Writes a method of a class'),
+    pattern: text('pattern', 'When it runs: minute hour day month weekday', { short: 'p', default: '0 3 * * *' }),
+    timezone: text('zone', 'An IANA time zone, such as Europe/Rome (default: the zone of the process)'),
+    class: onOff('Writes a class with a decorated method'),
     ...generateFlags,
   },
   async run(input) {
@@ -103,12 +103,12 @@ function zoneOf(given: string | undefined): string | undefined {
 }
 
 export const generateQueue = ownCommand({
-  details: `Writes src/queues/<name>.ts: a queue with a schema that validates and types its messages, and a subscriber; and a test of
-both on a queue in memory. The configuration names the engine of the queue; without one, it is in memory. With --type, the code
-names the engine, and its own options are available.`,
-  arguments: named('The messages of the queue: orders, emails'),
+  details: `Writes src/queues/<name>.ts and a test that runs in memory. The file has a queue, a schema that validates and types its
+messages, and a subscriber. The configuration of the queues sets the engine; without one, the queue is in memory. With --type,
+the code sets the engine and can use its own options.`,
+  arguments: named('What the queue carries: orders, emails'),
   flags: {
-    type: text(queueKinds.join('|'), 'The engine, if the code names it', { short: 't' }),
+    type: text(queueKinds.join('|'), 'Sets the engine in the code, not in the configuration', { short: 't' }),
     ...generateFlags,
   },
   async run(input) {
@@ -128,14 +128,14 @@ names the engine, and its own options are available.`,
 })
 
 export const generateMqtt = ownCommand({
-  details: `Writes src/mqtt/<name>.ts, which is loaded when the server listens: the type of the messages and a subscriber; and a test
-on a broker in memory. The name is derived from the topic.`,
+  details: `Writes src/mqtt/<name>.ts, which the server loads when it listens, and a test that uses a broker in memory. The file has
+the type of the messages and a subscriber. Its name comes from the topic.`,
   arguments: [
     { name: 'topic', description: "The topic of the subscription: 'sensors/+/temperature', 'rooms/#'", required: true },
   ],
   flags: {
-    name: text('name', 'The name of the file and of its export'),
-    class: onOff('Writes a method of a class'),
+    name: text('name', 'The name of the file, instead of one from the topic'),
+    class: onOff('Writes a class with a decorated method'),
     ...generateFlags,
   },
   async run(input) {

@@ -32,8 +32,8 @@ const valuesOf = (kind: string, kinds: readonly string[]) => ({
 })
 
 export const initQueue = ownCommand({
-  details: `Writes src/queues/config.ts: the engine of the queues that the code makes with queue(), its connection, from .env or the
-environment, and a handler of failed attempts. Without --type the command asks for it.`,
+  details: `Writes src/queues/config.ts, with the engine for the queues that the code makes with queue(), its connection (from .env or
+the environment), and a handler for failed attempts. Without --type, the command asks for the engine.`,
   flags: withKind(queueKinds, 'The engine of the queues'),
   run: (input) =>
     scaffoldOneOf(input, queueKinds, 'queues', (place, kind) => ({
@@ -86,8 +86,8 @@ function mailerIn(place: Place, kind: MailKind): Scaffold {
 }
 
 export const initMailer = ownCommand({
-  details: `Writes src/mailer.ts: the options of the mailer and an email; its template; and a test that sends the email in memory. Without
---type the command asks for it.`,
+  details: `Writes src/mailer.ts, with the options of the mailer and an email, a template for the email, and a test that sends it in
+memory. Without --type, the command asks for the template engine.`,
   flags: withKind(mailKinds, 'The template engine'),
   run: (input) => scaffoldOneOf(input, mailKinds, '', mailerIn),
 })
@@ -127,7 +127,8 @@ type StorageKind = keyof typeof providers
 const storageKinds = Object.keys(providers) as [StorageKind, ...StorageKind[]]
 
 export const initStorage = ownCommand({
-  details: `Writes src/storage.ts: the provider of the storage, from .env or the environment, and a test. Without --type the command asks for it.`,
+  details: `Writes src/storage.ts, which configures the provider from .env or the environment, and a test. Without --type, the command asks
+for the provider.`,
   flags: withKind(storageKinds, 'The provider of the storage'),
   run: (input) =>
     scaffoldOneOf(input, storageKinds, '', (place, kind) => {
@@ -137,9 +138,9 @@ export const initStorage = ownCommand({
 })
 
 export const initDatabase = ownCommand({
-  details: `Writes src/database.ts: the options of the database, whose address is from .env or the environment, with a first migration; and a
-test with a database of its own. Without --type the command asks for it.`,
-  flags: withKind(databaseKinds, 'The database'),
+  details: `Writes src/database.ts, with the options of the database and a first migration, and a test that uses a database of its own.
+The address comes from .env or the environment. Without --type, the command asks which database to use.`,
+  flags: withKind(databaseKinds, 'The kind of database'),
   run: (input) =>
     scaffoldOneOf(input, databaseKinds, '', (place, kind) => {
       const { url, test, ...needs } = databases[kind]
@@ -153,10 +154,10 @@ const accountPages = ['frame', 'forgot-password', 'choose-password', 'ended', 'm
 const accountFiles = ['accounts.ts', 'pages.ts', ...accountPages.map((name) => `pages/${name}.html`)]
 
 export const initAuth = ownCommand({
-  details: `Writes src/auth/: routes to sign up, log in, refresh, log out and reset a password by email, the pages of a forgotten password, where
-accounts are kept, and a test. It also writes the mailer if there is none. Accounts are in the database of src/database.ts, if there is one; otherwise in memory, which production
-refuses.`,
-  flags: withKind(accountKinds, 'Where accounts are kept (default: the database, if there is one)'),
+  details: `Writes src/auth/ with routes to sign up, log in, refresh, log out and reset a password by email, the pages for a forgotten password,
+a store for the accounts, and a test. It also writes the mailer if there is none. The store uses the database of src/database.ts, if there is one.
+Otherwise it keeps the accounts in memory, and refuses to run in production.`,
+  flags: withKind(accountKinds, 'Where to keep the accounts (default: the database, if there is one)'),
   run: (input) => scaffold(input, 'auth', (place) => authIn(place, input.flags.type)),
 })
 

@@ -32,35 +32,35 @@ export const init = ownCommand({
     { name: 'folder', description: 'The folder of the project, created if missing (default: the current one)' },
   ],
   flags: {
-    mqtt: onOff('Adds messages of an MQTT broker', { short: 'm' }),
+    mqtt: onOff('Adds a subscriber to an MQTT topic', { short: 'm' }),
     cron: onOff('Adds scheduled jobs', { short: 'c' }),
     graphql: onOff('Adds GraphQL', { short: 'g' }),
     database: text('sqlite|postgres', 'Adds a database, with a first migration'),
     container: onOff('Adds a Dockerfile and a compose.yaml'),
-    agents: onOff('Adds an AGENTS.md, for assistants'),
+    agents: onOff('Adds an AGENTS.md for coding assistants'),
     editor: onOff('Adds editor settings'),
     name: text('name', 'The name of the package (default: the name of the folder)'),
     pm: text(
       'name',
-      'npm, pnpm, yarn, bun or deno, which also sets the runtime (default: the one that runs this command)',
+      'npm, pnpm, yarn, bun or deno (default: the one that runs this command); it also sets the runtime',
     ),
     install: onOff('Installs the packages'),
-    'skip-install': onOff('Skips this without asking'),
+    'skip-install': onOff('Does not ask, and does not install the packages'),
     git: onOff('Creates a git repository with a first commit'),
-    'skip-git': onOff('Skips this without asking'),
+    'skip-git': onOff('Does not ask, and does not create a repository'),
     yes: onOff('Asks nothing', { short: 'y' }),
     framework: text(
       'version',
-      'The framework to depend on: a version, a tarball or a folder (default: the source of this one)',
+      'The framework to install: a version, a tarball or a folder (default: where this copy came from)',
     ),
-    vendor: onOff('Keeps a copy of the framework in vendor/, the default if this one runs from a clone'),
+    vendor: onOff('Copies the framework into vendor/ (the default if this copy runs from a clone)'),
     ...scaffoldFlags,
   },
   details:
-    'In a terminal, it asks about everything that no option sets. Otherwise, or with --yes, it asks nothing: no optional parts, no\n' +
-    'repository, nothing installed. An existing package.json and .gitignore get the entries that they lack;\n' +
-    'existing README.md, .env and settings files, such as tsconfig.json, stay unchanged. If src/server.ts exists, --container, --agents\n' +
-    'and --editor add their files and nothing else.',
+    'In a terminal, the command asks about everything that no option sets. Otherwise, or with --yes, it asks nothing, and adds parts,\n' +
+    'creates a repository and installs packages only if an option says so. It adds missing entries to an existing package.json and\n' +
+    '.gitignore, and does not change an existing README.md, .env or settings file, such as tsconfig.json. If src/server.ts exists,\n' +
+    '--container, --agents and --editor add their files and nothing else.',
   async run({ arguments: { folder }, flags, print, note }) {
     if (flags.vendor && flags.framework !== undefined)
       throw wrongUsage('--vendor copies this version: leave --framework out')

@@ -7,10 +7,10 @@ import { writeFiles } from '../scaffold/files.ts'
 export const keyGenerate = ownCommand({
   flags: keyFlags,
   details:
-    'A pair is written as keys/app-private.pem and keys/app-public.pem, or as APP_PRIVATE_KEY and APP_PUBLIC_KEY; a secret,\n' +
-    '256 random bits for cookies and sessions, as keys/app-secret or APP_SECRET. Private files are readable only by their owner\n' +
-    '(0600), listed in .gitignore, and never printed. With --env the files src/env.ts, .env.example\n' +
-    'and .env.test of the project also get the variables, with other values for tests.',
+    'Writes a key pair to keys/app-private.pem and keys/app-public.pem, or a secret (256 random bits, for cookies and sessions) to\n' +
+    'keys/app-secret. Only the owner can read private files (0600); they are listed in .gitignore and never printed. With --env, writes\n' +
+    'APP_PRIVATE_KEY and APP_PUBLIC_KEY, or APP_SECRET, to .env, and declares them in the src/env.ts, .env.example and .env.test of\n' +
+    'the project, with other values for tests.',
   async run({ flags, print, note }) {
     const options = readKeyOptions(flags, process.env)
     const made = await makeKeys(options.type, options)

@@ -6,9 +6,9 @@ import { ownCommands, ownGroups } from '../registry.ts'
 import { onOff, ownCommand } from '../run/own-command.ts'
 
 export const list = ownCommand({
-  details: `Includes the commands of the application: those in the files of src/commands and commands, and those of its plugins, for which
-the application is imported. A file that cannot be loaded is reported; the exit code stays 0.`,
-  flags: { json: onOff('Prints JSON: the name, description and source of each') },
+  details: `Includes the commands in src/commands and commands, and those that plugins add: to find these, it imports the application.
+It reports a file that it cannot load, and the exit code stays 0.`,
+  flags: { json: onOff('Prints JSON: the name, description and source of each command') },
   async run({ flags, print, note }) {
     const isApplication = findEntry() !== undefined || commandFolders().length > 0
     // Loaded here, with most of the framework: outside of an application, nothing is to be found.

@@ -3,12 +3,12 @@ import { CommandFailure } from '../failure.ts'
 import { onOff, ownCommand } from '../run/own-command.ts'
 
 export const migrate = ownCommand({
-  details: `Boots the application, without listening, and runs the migrations of its databases that have not run yet: the option migrations of
-the plugin database. Either all migrations of a database run, or none; processes that migrate at the same time wait for each other.`,
+  details: `Boots the application without listening, and runs the pending migrations of its databases: those in the option "migrations"
+of the plugin "database". Either all migrations of a database run, or none. Processes that migrate at the same time wait for each other.`,
   flags: {
     ...applicationFlags,
-    status: onOff('Only lists what has not run yet; the exit code is then 1'),
-    seed: onOff('Also fills the tables, with the seeds of the application'),
+    status: onOff('Only lists the pending migrations; the exit code is 1 if there are any'),
+    seed: onOff('Also fills the tables with the seeds of the application'),
   },
   async run({ flags, print, note, boot }) {
     const { server, entry } = await applicationOf(flags, { mayListen: false })

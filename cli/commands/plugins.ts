@@ -6,13 +6,13 @@ import { onOff, ownCommand } from '../run/own-command.ts'
 import { quietly } from '../run/standard-output.ts'
 
 export const plugins = ownCommand({
-  details: `Boots the application, without listening, and closes it again. Times are in milliseconds: for setup and for the
-ready, drain and close hooks. The tree shows the names of options; --json also has their values, without secrets.`,
+  details: `Boots the application without listening, and closes it again. It shows how many milliseconds the setup and the
+ready, drain and close hooks take, and the names of the options. --json also has their values, without secrets.`,
   flags: {
     ...applicationFlags,
-    boot: onOff('Shows the tree as it is declared, without times', { default: true }),
-    close: onOff('Closes the application first, to show the drain and close times as well'),
-    json: onOff('As JSON'),
+    boot: onOff('Does not boot: shows the tree as declared, without times', { default: true }),
+    close: onOff('Closes the application before printing, to show the drain and close times as well'),
+    json: onOff('Prints JSON'),
   },
   async run({ flags, print, note, boot }) {
     const { server } = await applicationOf(flags)

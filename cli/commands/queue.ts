@@ -17,9 +17,9 @@ const idsArgument = {
 } as const
 
 export const queueList = ownCommand({
-  details: `Boots the application, without workers, and asks the engines of its queues. Messages in memory are in the process of the
-server, so they are not counted. An engine that does not respond is reported, with exit code 1. Subscribers are those that the
-application declares.`,
+  details: `Boots the application without workers, and asks the engine of each queue. It cannot count messages in memory, which only the
+process of the server has. The command reports an engine that does not respond, and the exit code is 1. Subscribers are those that
+the application declares.`,
   flags: queueFlags,
   async run(input) {
     const { flags, print, note } = input
@@ -49,15 +49,15 @@ async function listed(service: Services['queues'], queue: string, kind: string):
 }
 
 export const queueShow = ownCommand({
-  details: `With an id, shows all that is known of one message, with the stacks of its errors. Secrets in payloads are redacted.
+  details: `With an id, shows everything about that message, with the stacks of its errors. Secrets in payloads are redacted.
   framework queue show orders --state waiting --limit 100
   framework queue show orders 42`,
   arguments: [queueArgument, { name: 'id', description: 'The id of one message' }],
   flags: {
     ...queueFlags,
     state: text(messageStates.join('|'), 'Lists the messages in this state (default failed)'),
-    from: number('n', 'Leaves out the first ones (default 0)'),
-    limit: number('n', 'How many it lists, up to 1000 (default 20)'),
+    from: number('n', 'Skips this many messages (default 0)'),
+    limit: number('n', 'Lists at most this many, up to 1000 (default 20)'),
   },
   async run(input) {
     const { arguments: given, flags, print, note } = input
@@ -93,15 +93,15 @@ function asUsage(error: Error): never {
 }
 
 export const queueRetry = ownCommand({
-  details: `Gives failed messages all their attempts again: those with these ids, those that --match chooses, or --all.
+  details: `Retries failed messages with all their attempts: those with the given ids, those that --match finds, or all of them.
   framework queue retry orders 42 43
   framework queue retry orders --match 'connection refused'
   framework queue retry orders --all`,
   arguments: [queueArgument, idsArgument],
   flags: {
     ...queueFlags,
-    all: onOff('All failed messages'),
-    match: text('text', 'Those with this text in their payload, as JSON, or in the message of an error'),
+    all: onOff('Retries all failed messages'),
+    match: text('text', 'Retries messages with this text in their payload, as JSON, or in an error message'),
   },
   async run(input) {
     const { arguments: given, flags } = input
@@ -123,11 +123,11 @@ const matching =
     [JSON.stringify(payload) ?? '', ...errors.map(({ message }) => message)].some((whole) => whole.includes(part))
 
 export const queueRemove = ownCommand({
-  details: `Removes the messages with these ids, in any state, or all failed ones. A message that is being handled stays.
+  details: `Removes the messages with the given ids, in any state, or all failed messages. It keeps a message that is being handled.
   framework queue remove orders 42 43
   framework queue remove orders --all-failed`,
   arguments: [queueArgument, idsArgument],
-  flags: { ...queueFlags, 'all-failed': onOff('All failed messages') },
+  flags: { ...queueFlags, 'all-failed': onOff('Removes all failed messages') },
   async run(input) {
     const { arguments: given, flags } = input
     const { queue, ids } = given
@@ -138,8 +138,8 @@ export const queueRemove = ownCommand({
 })
 
 export const queueEmpty = ownCommand({
-  details: `Removes all messages in some states: those that wait and those that are delayed, unless --state says otherwise. Asks for the
-name of the queue again; a script says --yes.
+  details: `Removes the waiting and the delayed messages, or those in the states of --state. It asks you to type the name of the queue
+again; scripts pass --yes.
   framework queue empty orders
   framework queue empty orders --state delayed --state failed --yes`,
   arguments: [queueArgument],
@@ -186,11 +186,10 @@ const switching = (paused: boolean, details: string) =>
 
 export const queuePause = switching(
   true,
-  `Stops the delivery of messages to all processes, until "queue resume". Messages in progress are finished, and others can still
-be published.`,
+  `Lasts until "queue resume". Running handlers finish, and the queue still accepts messages.`,
 )
 
-export const queueResume = switching(false, 'Resumes the delivery of messages that "queue pause" has stopped.')
+export const queueResume = switching(false, 'Ends the pause that "queue pause" has begun.')
 
 const someIds = 'ids of messages'
 

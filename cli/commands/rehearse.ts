@@ -10,20 +10,20 @@ import { chooseRuntime, runtimeOf } from '../serve/runtime.ts'
 import { productionFile } from '../start/production-file.ts'
 
 export const rehearse = ownCommand({
-  details: `Starts two instances, as "start" would, and a load balancer; sends requests, replaces one instance with SIGTERM and the other
-one with SIGKILL, and reports what clients and queues have lost. It fails if something was lost that a correct application keeps.
-It sends GET to the routes without parameters and opens websockets, or sends the requests of a list.
+  details: `Starts two instances, like "start", and a load balancer. Sends requests, replaces one instance with SIGTERM and the other
+with SIGKILL, and reports what clients and queues have lost. It fails if something was lost that a correct application keeps.
+It sends GET to the routes without parameters and opens websockets, or it sends the requests of --requests.
   framework rehearse
   framework rehearse --duration 10 --rate 200 --json
   framework rehearse --requests requests.txt`,
   flags: {
-    entry: text('file', 'The module that calls server.listen() (default as for start)'),
-    runtime: text('name', 'node, bun or deno, instead of the detected one'),
-    requests: text('file', 'Sends the requests of a list, one per line, such as GET /books'),
-    duration: number('seconds', 'Traffic before, between and after the two replacements', { default: 3 }),
-    rate: number('number', 'Requests per second', { default: 50 }),
-    health: text('path', 'The readiness probe of the application', { default: '/health/ready' }),
-    'close-timeout': number('seconds', 'How long an instance may take to close, as on your platform', { default: 30 }),
+    entry: text('file', 'The module that calls server.listen() (default: that of "start")'),
+    runtime: text('name', 'Uses node, bun or deno instead of the detected runtime'),
+    requests: text('file', 'Sends the requests in this file, one per line, such as GET /books'),
+    duration: number('seconds', 'Traffic time before, between and after the replacements', { default: 3 }),
+    rate: number('number', 'How many requests it sends per second', { default: 50 }),
+    health: text('path', 'The path of the readiness probe', { default: '/health/ready' }),
+    'close-timeout': number('seconds', 'How long your platform lets an instance close', { default: 30 }),
     json: onOff('Prints JSON'),
   },
   async run({ flags, print, note }) {

@@ -12,14 +12,13 @@ import { onOff, ownCommand, text } from '../run/own-command.ts'
 const shown = [...methods, 'WS'] as const
 
 export const routes = ownCommand({
-  details: `Imports the module that exports the server, without booting it or listening. Controllers of controllerPatterns are
-included. Routes that plugins register in their setup are known only after boot: use --boot. An application without other routes
-is booted anyway.`,
+  details: `Imports the module that exports the server, without booting it. Lists its routes and the controllers of
+controllerPatterns and, with --boot, the routes that plugins register in their setup. If it finds no routes without booting, it boots.`,
   flags: {
     ...applicationFlags,
     method: text('method', 'Shows only routes with this method'),
-    path: text('path', 'Shows only routes whose path begins with this'),
-    boot: onOff('Boots the server, for the routes of its plugins, and closes it again'),
+    path: text('path', 'Shows only routes whose path begins with this text'),
+    boot: onOff('Boots the server to include the routes of its plugins, and closes it again'),
     json: onOff('Prints JSON, which includes where each route was registered'),
   },
   async run({ flags, print, note, boot }) {

@@ -14,15 +14,15 @@ import { Supervisor } from '../serve/supervisor.ts'
 import { watchFiles } from '../serve/watch.ts'
 
 export const serve = ownCommand({
-  details: `Runs the application and restarts it whenever one of its files changes. The new version boots while the previous one
-still answers, and replaces it after boot. If the new version fails, the last working version keeps answering.
-It uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, else Node.js.`,
+  details: `The new version boots while the previous one still answers, and replaces it after boot. If the new version fails, the last
+working version keeps answering. The command uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, otherwise
+Node.js.`,
   flags: {
     entry: startFlag,
     port: number('number', 'Sets the environment variable PORT of the application', { short: 'p' }),
-    host: text('address', 'Sets its environment variable HOST'),
-    runtime: text('name', 'node, bun or deno, instead of the detected one'),
-    watch: text('paths', 'More files and folders to watch, separated by commas'),
+    host: text('address', 'Sets the environment variable HOST of the application'),
+    runtime: text('name', 'Uses node, bun or deno instead of the detected runtime'),
+    watch: text('paths', 'Watches these files and folders too, separated by commas'),
     poll: onOff('Polls for changes, if the file system does not report them (containers, network drives)'),
     inspect: onOff('Opens the inspector of Node.js for a debugger'),
     inspector: onOff('Leaves out the page that shows what the application does', {

@@ -12,15 +12,15 @@ import { Supervisor } from '../start/supervisor.ts'
 import { clusterBy, type Spawn, sharedPorts, spawnBy } from '../start/worker.ts'
 
 export const start = ownCommand({
-  details: `Runs the application in production: the output of "build" on Node.js, the sources on Bun and Deno. The workers share its port.
-A worker that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces them one by one, without losing a request.`,
+  details: `Runs the output of "build" on Node.js, and the sources on Bun and Deno. The workers share one port, and a worker that ends is
+replaced. SIGTERM and SIGINT close all workers; SIGHUP replaces them one by one, without losing a request.`,
   flags: {
     workers: text('n', 'The number of processes, or "max" for one per processor (default 1)', { short: 'w' }),
     entry: text(
       'file',
-      'The module that calls server.listen() (default dist/index.js on Node.js, else src/index.ts, index.ts, …)',
+      'The module that calls server.listen() (default dist/index.js on Node.js, otherwise src/index.ts, index.ts, …)',
     ),
-    runtime: text('name', 'node, bun or deno, instead of the detected one'),
+    runtime: text('name', 'Uses node, bun or deno instead of the detected runtime'),
     'stuck-after': number('seconds', 'How long a worker may be unresponsive before it is replaced; 0 disables this', {
       default: 30,
     }),

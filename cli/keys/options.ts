@@ -9,9 +9,9 @@ import { type KeyType, keyTypes, rsaBits } from './make.ts'
 export const keyFlags = {
   type: text('type', 'rsa, ed25519, or secret', { short: 't', default: 'rsa' }),
   bits: number('number', 'The size of an RSA key (default: 3072)'),
-  name: text('name', 'The prefix of the names of files and variables', { short: 'n', default: 'app' }),
-  env: onOff('Writes variables into .env and declares them, instead of writing files', { short: 'e' }),
-  out: text('path', 'The folder of the files (default: keys), or the file of --env (default: .env)', { short: 'o' }),
+  name: text('name', 'The prefix of the file and variable names', { short: 'n', default: 'app' }),
+  env: onOff('Writes variables to .env and declares them, instead of writing key files', { short: 'e' }),
+  out: text('path', 'The folder of the files (default: keys) or, with --env, the file (default: .env)', { short: 'o' }),
   'passphrase-env': text('variable', 'Encrypts the private key with the value of this environment variable'),
   ...scaffoldFlags,
 } as const

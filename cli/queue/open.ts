@@ -11,7 +11,7 @@ import { onOff } from '../run/own-command.ts'
 import { keepOutputFromApplication } from '../run/standard-output.ts'
 
 /** The flags of every command about queues. */
-export const queueFlags = { ...applicationFlags, json: onOff('As JSON') } as const
+export const queueFlags = { ...applicationFlags, json: onOff('Prints JSON') } as const
 
 type Input = Pick<CommandInput<{ readonly flags: typeof queueFlags }>, 'flags' | 'boot'>
 

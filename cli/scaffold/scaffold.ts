@@ -29,7 +29,7 @@ export interface Scaffold {
 
 /** The flags of every command that writes into the sources of a project. */
 export const generateFlags = {
-  dir: text('folder', 'Another folder of the project'),
+  dir: text('folder', 'The folder to write into, instead of the usual one'),
   ...scaffoldFlags,
 } as const satisfies CommandDefinition['flags']
 

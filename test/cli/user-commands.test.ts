@@ -150,7 +150,7 @@ As often as you like.
   -l, --loud        In capitals
   --no-comma        Without a comma
   --times <number>  How often (default 1)
-  -h, --help        Shows this
+  -h, --help        Shows this help
 `)
   })
 
