@@ -49,7 +49,7 @@ function isSetUp({ name, access, health, memory }: Definition): boolean {
   const wrong = Object.keys(Object(access)).find((one) => !['routes', 'guards', 'ways'].includes(one))
   if (wrong !== undefined || (access !== undefined && access !== false && typeof access !== 'object')) {
     const what = wrong === undefined ? '' : `, not "${wrong}"`
-    throw new CommandFailure(`the plugin "${name}": access is false, or an object with routes, guards or ways${what}`)
+    throw new CommandFailure(`the plugin "${name}": access takes false or { routes, guards, ways }${what}`)
   }
   if (access !== undefined) return access !== false && access.routes === true
   return health === undefined && (memory === undefined || memory === true)

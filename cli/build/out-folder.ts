@@ -43,7 +43,7 @@ export function checkOut(layout: Layout, force: boolean): void {
     )
   }
   if (/[\\/](node_modules|\.git)([\\/]|$)/.test(out)) {
-    throw wrongUsage(`--out ${name} is in a folder that other tools write: choose another`)
+    throw wrongUsage(`--out ${name} is in a folder that other tools write to: choose another`)
   }
   if (!existsSync(out)) return
   if (!statSync(out).isDirectory()) throw wrongUsage(`--out ${name} is a file`)

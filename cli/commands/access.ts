@@ -97,8 +97,7 @@ function check(
 ): number {
   const before = textOf(file)
   const again = `run ${writing(file, kind)}`
-  if (before === undefined)
-    throw new CommandFailure(`${file} is missing, so nothing is decided yet: ${again}, review it and commit it`)
+  if (before === undefined) throw new CommandFailure(`${file} is missing: ${again}, review it and commit it`)
   const all = changes(readFile(before, file, kind))
   const wider = all.filter(({ isWider }) => isWider)
   const shown = [...wider, ...all.filter(({ isWider }) => !isWider)]

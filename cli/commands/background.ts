@@ -61,7 +61,7 @@ The first SIGINT or SIGTERM lets running jobs finish, within the closeTimeout of
     const jobs = service.jobs()
     if (jobs.length === 0) {
       throw new CommandFailure(
-        `${entry} has no cron jobs: the files of its option "crons" (default src/crons/**/*.{ts,js}) have none, and no cron(pattern) was started`,
+        `${entry} has no cron jobs: its option "crons" (default src/crons/**/*.{ts,js}) finds none, and its code starts no cron(pattern)`,
       )
     }
     return { rows: jobs.map(rowOf), what: 'cron job' }

@@ -84,7 +84,7 @@ async function diagnose(
       view.server = (await applicationOf(flags, { mayListen: false })).server
       work = 'booted'
       const late = () => {
-        throw new CommandFailure(`${entry} has not booted after ${flags.timeout} s: a hook waits for what never comes`)
+        throw new CommandFailure(`${entry} has not booted after ${flags.timeout} s: a hook has not finished`)
       }
       await withLostErrors(() => within(boot(view.server!), flags.timeout * 1_000, late))
       view.booted = true
@@ -118,5 +118,5 @@ function summaryOf(found: readonly Reported[], ignored: number, production: bool
   }
   const counts = ['error', 'warning', 'hint'].flatMap(count).join(', ') || 'nothing found'
   const left = ignored === 0 ? '' : `, ${ignored} ignored`
-  return `${counts}${left}${production ? '' : '; --production looks for what is wrong there'}`
+  return `${counts}${left}${production ? '' : '; --production checks for production'}`
 }

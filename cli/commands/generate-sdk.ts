@@ -40,7 +40,7 @@ plugins register in their setup. With --url, the command reads the descriptions 
     const flags = input.flags.check ? asWritten(input.flags, before ?? '') : input.flags
     const name = given(flags.name) ?? 'Client'
     if (!/^[A-Z]\w*$/.test(name))
-      throw wrongUsage(`--name takes a type name, ASCII letters and digits after a capital letter, not "${name}"`)
+      throw wrongUsage(`--name takes a type name (a capital letter, then ASCII letters and digits), not "${name}"`)
     const found = await descriptionsOf(flags, input)
     const { from } = found
     const { client, count, sockets } = clientOf(found, { name, command: commandLine(flags) })

@@ -17,7 +17,7 @@ of the plugin "database". Either all migrations of a database run, or none. Proc
     const names = databases?.names.filter((name) => databases.migrationsOf(name)) ?? []
     if (databases === undefined || names.length === 0)
       throw new CommandFailure(
-        `${entry} has no database with migrations: plugins: { database: { migrations: sqlMigrations({ … }) } }`,
+        `${entry} has no database with migrations. Add them: plugins: { database: { migrations: sqlMigrations({ … }) } }`,
       )
     let count = 0
     for (const name of names) {
@@ -28,7 +28,7 @@ of the plugin "database". Either all migrations of a database run, or none. Proc
     if (count === 0) note('No migration is pending.')
     if (flags.status) return Number(count > 0)
     const seeds = flags.seed ? names.filter((name) => databases.migrationsOf(name)?.seed) : []
-    if (flags.seed && seeds.length === 0) throw new CommandFailure(`${entry} has no seeds: the option migrations.seed`)
+    if (flags.seed && seeds.length === 0) throw new CommandFailure(`${entry} has no seeds: set migrations.seed`)
     for (const name of seeds) {
       await databases.seed(name)
       print(`${name}: seeded`)

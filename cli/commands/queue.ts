@@ -64,7 +64,7 @@ export const queueShow = ownCommand({
     const { queue, id } = given
     const { state: typedState, from, limit = 20 } = flags
     if (id !== undefined && [typedState, from, flags.limit].some((flag) => flag !== undefined))
-      throw wrongUsage('queue show: --state, --from and --limit are for a list: leave them out, or the id')
+      throw wrongUsage('queue show: --state, --from and --limit are for a list: leave out either these or the id')
     const state = typedState === undefined ? 'failed' : await askedOneOf('--state', typedState, messageStates)
     const operator = await openQueue(input, queue)
     if (id !== undefined) {
@@ -161,7 +161,7 @@ again; scripts pass --yes.
       wanted.map((state) => askedOneOf('--state', state, ['waiting', 'delayed', 'failed'])),
     )
     if (!flags.yes && !canAsk())
-      throw wrongUsage('queue empty: without a terminal, it cannot ask whether to remove the messages: add --yes')
+      throw wrongUsage('queue empty: there is no terminal in which to confirm the removal: add --yes')
     const operator = await openQueue(input, queue)
     if (!flags.yes && !(await typesAgain(queue, `remove its ${states.join(' and ')} messages`)))
       return cancelled(note, 'removed')

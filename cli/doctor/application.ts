@@ -28,7 +28,7 @@ function lostBehindProxy({ server }: ProjectView): string | undefined {
   const why = name
     ? `${name} says that this is ${platforms[name]}`
     : `the server listens at ${host}, where only a proxy reaches it`
-  return `${why}, so that every client has the address of the proxy`
+  return `${why}, so every client has the address of the proxy`
 }
 
 /** The check for a plugin that servers in production have; `why` returns what is lost without it, if that is anything. */

@@ -128,7 +128,7 @@ function mustBeCheck(check: DoctorCheck | null): void {
   const { code, level, find } = check ?? ({} as DoctorCheck)
   if (typeof code !== 'string' || !/^\S+\.[\w-]+$/.test(code))
     throw new TypeError(`a check has the code ${JSON.stringify(code)}; it takes "<plugin>.<what-is-wrong>"`)
-  if (!levels.includes(level)) throw new TypeError(`the level of ${code} is one of ${levels.join(', ')}`)
+  if (!levels.includes(level)) throw new TypeError(`the level of ${code} must be one of ${levels.join(', ')}`)
   if (typeof find !== 'function') throw new TypeError(`${code} has no function find`)
 }
 
@@ -137,7 +137,7 @@ function failureOf(check: Pick<DoctorCheck, 'code' | 'network'>, error: unknown)
   const message = messageOf(error)
   if (check.network) {
     const remedy = 'Run it where the application runs, or leave it out: --no-network'
-    return [own.notAsked, { problem: `${check.code} could not ask: ${message}`, remedy, about: message }]
+    return [own.notAsked, { problem: `${check.code} could not be checked: ${message}`, remedy, about: message }]
   }
   // A check of the project can fail only because of a file of the user.
   const remedy = error instanceof CommandFailure ? 'Correct it' : 'Report it to its author'
@@ -180,8 +180,8 @@ function causesOf(error: unknown): object[] {
 function mustBeFinding(found: DoctorFinding | null): void {
   const { problem, remedy, level = 'error' } = found ?? ({} as DoctorFinding)
   if (typeof problem !== 'string' || typeof remedy !== 'string')
-    throw new TypeError('a finding has the strings problem and remedy')
-  if (!levels.includes(level)) throw new TypeError(`the level of a finding is one of ${levels.join(', ')}`)
+    throw new TypeError('a finding must have the strings problem and remedy')
+  if (!levels.includes(level)) throw new TypeError(`the level of a finding must be one of ${levels.join(', ')}`)
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error))

@@ -32,7 +32,7 @@ function copies(name: string, users: readonly (readonly [user: string, folder: s
   const list = [...found].map(([copy, user]) => `${versionOf(copy)} at ${copy} (for ${user})`)
   return {
     problem: `there are ${found.size} copies of ${name}: ${list.join(', ')}`,
-    remedy: `Make all of them ask for one version and install again; what brings ${name} should name it in peerDependencies`,
+    remedy: `Make all of them require one version and install again; a package that uses ${name} should list it in peerDependencies`,
     about: name,
   }
 }
@@ -52,7 +52,7 @@ export const packageChecks: readonly ProjectCheck[] = [
         const range = engines[runtime]
         if (typeof range !== 'string' || isIn(version, range) !== false) return []
         const remedy = `Install one of these versions, on every machine that runs the application`
-        return [{ problem: `this is ${nameOf(runtime)} ${version}, and ${who} asks for ${range}`, remedy }]
+        return [{ problem: `this is ${nameOf(runtime)} ${version}, but ${who} requires ${range}`, remedy }]
       })
     },
   },
@@ -64,7 +64,7 @@ export const packageChecks: readonly ProjectCheck[] = [
       return Object.entries(manifest.peerDependencies).flatMap(([name, range]) => {
         const copy = names.includes(name) ? installed(folder, name) : undefined
         if (copy === undefined || isIn(versionOf(copy), range) !== false) return []
-        const problem = `${name} is installed in version ${versionOf(copy)}, and ${packageName} works with ${range}`
+        const problem = `${name} is installed in version ${versionOf(copy)}, but ${packageName} works with ${range}`
         return [{ problem, remedy: 'Install a version of that range', about: name }]
       })
     },

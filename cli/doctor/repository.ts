@@ -50,7 +50,7 @@ export const repositoryChecks: readonly ProjectCheck[] = [
       const failure = inRepository(folder) ? git(['rev-parse', '--git-dir'], { folder }).failure : undefined
       if (failure === undefined) return undefined
       return {
-        problem: `git could not be asked what is in the repository: ${failure.split('\n')[0]}`,
+        problem: `git cannot list the files of the repository: ${failure.split('\n')[0]}`,
         remedy:
           'Run it where git is installed and trusts the folder: git config --global --add safe.directory <folder>',
       }
@@ -71,7 +71,7 @@ export const repositoryChecks: readonly ProjectCheck[] = [
           // It is unknown whether the settings of another package have secrets.
           if (file.includes('/')) return []
           return {
-            problem: `${file} is in the repository, where the first secret that is written into it will be, too`,
+            problem: `${file} is in the repository, so a secret that someone writes into it will be there too`,
             remedy: `git rm --cached ${file}, and add it to .gitignore; keep an .env.example there instead`,
             level: 'warning',
           }
@@ -87,7 +87,7 @@ export const repositoryChecks: readonly ProjectCheck[] = [
       return files
         .filter((file) => isEnv(file) && existsSync(join(folder, file)))
         .map((file) => ({
-          problem: `git does not ignore ${file}, so that the next "git add ." publishes it`,
+          problem: `git does not ignore ${file}, so the next "git add ." adds it`,
           remedy: `Add the line ${file.replace(/.*\//, '')} to .gitignore`,
         }))
     },

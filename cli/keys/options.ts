@@ -51,5 +51,5 @@ function passphraseOf(variable: string | undefined, type: KeyType, environment: 
   if (type === 'secret') throw wrong('--passphrase-env is for private keys; a secret is not encrypted')
   const passphrase = environment[variable]
   if (passphrase !== undefined && passphrase !== '') return passphrase
-  throw new CommandFailure(`key-generate: the variable ${quoted(variable)} of --passphrase-env is not set, or empty`)
+  throw new CommandFailure(`key-generate: the variable ${quoted(variable)} of --passphrase-env is not set or is empty`)
 }

@@ -96,7 +96,7 @@ export class Instance extends Worker {
     if (booted !== 'listening') {
       const { signal, code } = await this.leave()
       throw new CommandFailure(
-        `${this.name} did not start: it ended with ${signal ?? `exit code ${code}`} before it listened. If a port is in use: each instance gets a port of its own in PORT, so read all ports from variables`,
+        `${this.name} did not start: it ended with ${signal ?? `exit code ${code}`} before it listened. If a port is in use, read it from the variable PORT: each instance gets a port of its own`,
       )
     }
     void this.#watch()

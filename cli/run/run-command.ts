@@ -44,7 +44,7 @@ export async function runCommand(
 function exitCode(name: string, code: unknown): number {
   if (code === undefined) return 0
   if (Number.isInteger(code) && (code as number) >= 0 && (code as number) <= 255) return code as number
-  throw new CommandFailure(`${name} ended with ${inspect(code)}, which is not an exit code: nothing, or 0 to 255`)
+  throw new CommandFailure(`${name} ended with ${inspect(code)}, which is not an exit code (0 to 255 or nothing)`)
 }
 
 /** Each server with its boot. */

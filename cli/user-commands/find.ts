@@ -135,7 +135,7 @@ function commandOf(value: unknown, from: string): CommandDefinition | undefined 
   }
   const isClass = typeof value === 'function' && typeof value.prototype?.run === 'function'
   if (isClass && !Object.hasOwn(value.prototype, Symbol.for('framework.command'))) {
-    throw new CommandFailure(`${from}: ${value.name} has a method run and does not extend Command`)
+    throw new CommandFailure(`${from}: ${value.name} has a run method but does not extend Command`)
   }
   if (typeof value !== 'object' || value === null || typeof (value as CommandDefinition).run !== 'function')
     return undefined

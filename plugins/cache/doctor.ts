@@ -10,7 +10,7 @@ export const checks: readonly DoctorCheck<CacheSettings>[] = [
     const several = settings.provider === 'memory' ? severalWorkers(server.worker) : undefined
     if (several === undefined) return undefined
     return {
-      problem: `answers are cached in the memory of each process, and there are several (${several}): invalidate() reaches one`,
+      problem: `there are several processes (${several}), and each caches responses in its own memory: invalidate() reaches only one`,
       remedy: 'Set cache.provider to "redis"',
     }
   }),

@@ -4,7 +4,7 @@ import type { ChannelsSettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<ChannelsSettings>[] = [
   notForProduction('channels.memory-store', ({ store }) => store === 'memory', {
-    problem: 'the channels are kept in memory: what one process publishes reaches no client of another',
+    problem: 'the channels are kept in memory: a message from one process does not reach the clients of another',
     remedy: 'Set channels.store to { redis: "redis://…" }',
   }),
   unused('channels', {

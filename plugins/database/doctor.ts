@@ -24,8 +24,8 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
       all(input)
         .filter(([, { system, statementTimeout }]) => system !== 'sqlite' && statementTimeout === false)
         .map(([name]) => ({
-          problem: `a statement of the database "${name}" may run for ever, with its connection and its locks`,
-          remedy: 'Set statementTimeout, and where a statement needs longer: set local statement_timeout',
+          problem: `a statement of the database "${name}" may run forever and keep its connection and its locks`,
+          remedy: 'Set statementTimeout, and "set local statement_timeout" where a statement needs longer',
         })),
   },
   {
@@ -54,7 +54,7 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
         const most = (pool.max + (outbox && outbox.listen !== false ? 1 : 0)) * (input.server.worker?.of ?? 1)
         if (most > rows[0]!.n)
           found.push({
-            problem: `the pools of the database "${name}" may open ${most} connections in all processes, and the server allows ${rows[0]!.n}`,
+            problem: `the pools of the database "${name}" may open ${most} connections in all processes, but the server allows ${rows[0]!.n}`,
             remedy: 'Lower pool.max, run fewer workers, or put a pooler such as PgBouncer before the server',
           })
       }
@@ -72,7 +72,7 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
         .map(({ database, sender, messages, oldest }) => ({
           problem: `the outbox of the database "${database}" has ${messages} messages of ${sender}, the oldest for ${Math.round(oldest / 60)} minutes`,
           remedy:
-            'Look at the column error of its table: register the plugin that sends them, or correct what it sends to',
+            'Look at the column error of its table: register the plugin that sends them, or correct the address that it sends to',
         }))
     },
   },

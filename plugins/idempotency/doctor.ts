@@ -4,8 +4,7 @@ import type { IdempotencySettings } from './options.ts'
 
 export const checks: readonly DoctorCheck<IdempotencySettings>[] = [
   notForProduction('idempotency.memory-store', ({ store }) => store === 'memory', {
-    problem:
-      'idempotency keys are kept in memory: another process, or this one after a restart, runs their requests again',
+    problem: 'idempotency keys are kept in memory: a retried request runs again in another process, or after a restart',
     remedy: 'Set idempotency.store to "database" or { redis: "redis://…" }',
   }),
   ...redisChecks<IdempotencySettings>('the idempotency plugin (store redis)', ({ settings: { store } }) =>

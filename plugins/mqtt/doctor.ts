@@ -5,7 +5,7 @@ import { openLink } from './run.ts'
 
 export const checks: readonly DoctorCheck<SettingsOf<typeof mqttOptions>>[] = [
   notForProduction('mqtt.memory-broker', ({ connect }) => connect.provider === 'memory', {
-    problem: 'the MQTT broker is one in the memory of this process: nothing else can reach it',
+    problem: 'the MQTT broker is in the memory of this process: no other process can reach it',
     remedy: 'Set mqtt.connect to the address of a broker: { url: "mqtts://…" }',
   }),
   {

@@ -11,12 +11,12 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof trustProxyOptions>>[
     // 0 keeps connections for ever, and Deno has no such setting.
     if ('deno' in process.versions || keepAliveTimeout === 0 || keepAliveTimeout > proxyIdle) return undefined
     return {
-      problem: `limits.keepAliveTimeout is ${keepAliveTimeout} ms: the server closes idle connections sooner than most proxies do, which then send a request into a closing one and answer 502`,
+      problem: `limits.keepAliveTimeout is ${keepAliveTimeout} ms: the server closes idle connections before most proxies do; a proxy that uses a closing connection responds with 502`,
       remedy: 'Make it longer than the idle time of the proxy: limits: { keepAliveTimeout: 75_000 }',
     }
   }),
   notForProduction('trustProxy.everyone', ({ trustedProxies }) => trustedProxies === true, {
-    problem: 'trustProxy.trustedProxies is true: every client chooses the address that it has for limits and logs',
+    problem: 'trustProxy.trustedProxies is true: every client can choose the address that limits and logs see',
     remedy: 'Name the proxies (["10.0.0.0/8"]), or how many there are: 1',
   }),
 ]

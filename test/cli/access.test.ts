@@ -144,9 +144,7 @@ router.get('/orders', { tenant: true } as {}, () => 1)`),
       routes("server.register(definePlugin({ name: 'tenants', access: { guard: () => undefined } as {} })())"),
     )
     expect(code).toBe(1)
-    expect(stderr).toContain(
-      'the plugin "tenants": access is false, or an object with routes, guards or ways, not "guard"',
-    )
+    expect(stderr).toContain('the plugin "tenants": access takes false or { routes, guards, ways }, not "guard"')
   })
 
   test('does not show the secrets in options of foreign plugins', async () => {
@@ -211,11 +209,7 @@ describe('--check', () => {
   })
 
   test.each([
-    [
-      'missing.txt',
-      undefined,
-      'missing.txt is missing, so nothing is decided yet: run framework access --write missing.txt',
-    ],
+    ['missing.txt', undefined, 'missing.txt is missing: run framework access --write missing.txt'],
     ['wrong.txt', 'GET /orders\n', 'wrong.txt: line 1 does not have the form "GET /path | …"'],
     [
       'merged.txt',

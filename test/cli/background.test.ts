@@ -156,7 +156,7 @@ export const server = new Server({ background: { crons: ['broken/*.js'] } })
   test.each([
     [
       'none.js',
-      'none.js has no cron jobs: the files of its option "crons" (default src/crons/**/*.{ts,js}) have none, and no cron(pattern) was started\n',
+      'none.js has no cron jobs: its option "crons" (default src/crons/**/*.{ts,js}) finds none, and its code starts no cron(pattern)\n',
     ],
     [
       'booted.js',

@@ -238,7 +238,11 @@ describe('arguments and existing files', () => {
       2,
       '--out src/out is inside the sources, so the next build would treat it as source: choose another folder',
     ],
-    [['--out', 'node_modules/out'], 2, '--out node_modules/out is in a folder that other tools write: choose another'],
+    [
+      ['--out', 'node_modules/out'],
+      2,
+      '--out node_modules/out is in a folder that other tools write to: choose another',
+    ],
     [['--out', 'file.txt'], 2, '--out file.txt is a file'],
     [
       ['--out', 'taken'],

@@ -239,11 +239,11 @@ export const server = new Server({ plugins: [tools()] })
     [['throw', '3'], 1, '', 'RangeError\n'],
     [['throw', '4'], 1, '', '{ a: 1 }\n'],
     // The system would make 0 of the first, and Node.js a crash of the fourth.
-    [['odd', '0'], 1, '', 'odd ended with 256, which is not an exit code: nothing, or 0 to 255\n'],
-    [['odd', '1'], 1, '', 'odd ended with -1, which is not an exit code: nothing, or 0 to 255\n'],
-    [['odd', '2'], 1, '', 'odd ended with NaN, which is not an exit code: nothing, or 0 to 255\n'],
-    [['odd', '3'], 1, '', 'odd ended with 1.5, which is not an exit code: nothing, or 0 to 255\n'],
-    [['odd', '4'], 1, '', "odd ended with '3', which is not an exit code: nothing, or 0 to 255\n"],
+    [['odd', '0'], 1, '', 'odd ended with 256, which is not an exit code (0 to 255 or nothing)\n'],
+    [['odd', '1'], 1, '', 'odd ended with -1, which is not an exit code (0 to 255 or nothing)\n'],
+    [['odd', '2'], 1, '', 'odd ended with NaN, which is not an exit code (0 to 255 or nothing)\n'],
+    [['odd', '3'], 1, '', 'odd ended with 1.5, which is not an exit code (0 to 255 or nothing)\n'],
+    [['odd', '4'], 1, '', "odd ended with '3', which is not an exit code (0 to 255 or nothing)\n"],
     // Names that every object has.
     [['inherited'], 0, '[null,null,false]\n', ''],
   ])('%j', async (argv, code, stdout, stderr) => {

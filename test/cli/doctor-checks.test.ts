@@ -31,13 +31,13 @@ test('an invalid finding is reported with its check, and never left out', async 
     }),
     check('good', () => ({ problem: 'p', remedy: 'r' })),
   ]
-  const form = 'a finding has the strings problem and remedy. Report it to its author'
+  const form = 'a finding must have the strings problem and remedy. Report it to its author'
   expect(await findingsOf(async () => checks)).toEqual([
     'error odd.good: p. r',
     `warning doctor.check-failed: odd.null failed: ${form}`,
     `warning doctor.check-failed: odd.text failed: ${form}`,
     `warning doctor.check-failed: odd.empty failed: ${form}`,
-    'warning doctor.check-failed: odd.fatal failed: the level of a finding is one of error, warning, hint. Report it to its author',
+    'warning doctor.check-failed: odd.fatal failed: the level of a finding must be one of error, warning, hint. Report it to its author',
     'warning doctor.check-failed: odd.throws-null failed: null. Report it to its author',
   ])
 })

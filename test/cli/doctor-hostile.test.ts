@@ -81,11 +81,7 @@ describe.concurrent('there is a report, and nothing beside it, of an application
       ['application.fails: nothing catches an error: lost (src/throws-after-the-boot.js:2:LINE)'],
       1,
     ],
-    [
-      'never-boots',
-      ['application.fails: src/never-boots.js has not booted after 1 s: a hook waits for what never comes'],
-      1,
-    ],
+    ['never-boots', ['application.fails: src/never-boots.js has not booted after 1 s: a hook has not finished'], 1],
     ['fails-to-close', ['application.fails: the close hook of the plugin "odd" failed: redis://:***@h is gone'], 1],
     ['is-its-own-cause', ['application.fails: the plugin "odd" failed in a ready hook: odd'], 1],
   ] as const)('%s', async (name, expected, exitCode) => {
@@ -154,7 +150,7 @@ server.get('/', () => 'hello')
   // Each has time limits of its own, and on a busy machine another one may end first.
   const why = /: (Command timed out|Stream isn't writeable .*|timeout expired|no response within 4 s)$/
   const unasked = (check: string, where: string) =>
-    `doctor.not-asked: ${check} could not ask: ${where} at ${where.toLowerCase()}://${at}${where === 'Redis' ? '' : '/x'}`
+    `doctor.not-asked: ${check} could not be checked: ${where} at ${where.toLowerCase()}://${at}${where === 'Redis' ? '' : '/x'}`
   const [{ code, found, stderr }, failing] = await Promise.all([
     doctor(shared, 'silent', source('')),
     doctor(shared, 'silent-failing', source('channels: true'), '--no-network'),

@@ -231,12 +231,12 @@ server.get('/', () => 'hello')
       'warning  doctor.check-failed  shop.broken failed: no till. Report it to its author',
       'warning  shop.closed          b b true. Open it',
       expect.stringMatching(
-        /^hint +doctor.not-asked +session.redis-evicts could not ask: Redis at redis:\/\/127\.0\.0\.1:\d+: connect ECONNREFUSED .*--no-network/,
+        /^hint +doctor.not-asked +session.redis-evicts could not be checked: Redis at redis:\/\/127\.0\.0\.1:\d+: connect ECONNREFUSED .*--no-network/,
       ),
-      expect.stringMatching(/^hint +doctor.not-asked +shop.far could not ask: no route to shop\. /),
+      expect.stringMatching(/^hint +doctor.not-asked +shop.far could not be checked: no route to shop\. /),
     ])
     expect(ended.stderr).toContain('--ignore: no check of this application has the code shop.tvice\n')
-    expect(ended.stderr).toContain('4 warnings, 2 hints, 1 ignored; --production looks for what is wrong there\n')
+    expect(ended.stderr).toContain('4 warnings, 2 hints, 1 ignored; --production checks for production\n')
     expect(ended.code).toBe(1)
   })
 

@@ -459,7 +459,7 @@ test.each([
   [
     ['--passphrase-env', 'NOT_SET_ANYWHERE'],
     1,
-    'the variable "NOT_SET_ANYWHERE" of --passphrase-env is not set, or empty',
+    'the variable "NOT_SET_ANYWHERE" of --passphrase-env is not set or is empty',
   ],
   [
     ['-t', 'secret', '--passphrase-env', 'KEY_PASSPHRASE'],

@@ -206,7 +206,7 @@ describe('what it cannot do is one line with the remedy', () => {
     [
       ['show', 'orders', '5', '--limit', '3'],
       2,
-      'queue show: --state, --from and --limit are for a list: leave them out, or the id\n',
+      'queue show: --state, --from and --limit are for a list: leave out either these or the id\n',
     ],
     [
       ['show', 'orders', '--state', 'wating'],
@@ -222,11 +222,7 @@ describe('what it cannot do is one line with the remedy', () => {
     ],
     [['retry', 'orders', '--match', ''], 2, 'queue retry: --match needs a string; --all is for all failed messages\n'],
     [['remove', 'orders'], 2, 'queue remove: say which messages: ids of messages, or --all-failed\n'],
-    [
-      ['empty', 'orders'],
-      2,
-      'queue empty: without a terminal, it cannot ask whether to remove the messages: add --yes\n',
-    ],
+    [['empty', 'orders'], 2, 'queue empty: there is no terminal in which to confirm the removal: add --yes\n'],
     [['empty', 'orders', '--state', 'active'], 2, '--state takes waiting, delayed or failed, not "active"\n'],
     [['pause'], 2, 'queue pause: <queue> is missing\n'],
     [['lst'], 2, 'there is no command "queue lst"; did you mean "queue list"?\n'],

@@ -228,7 +228,7 @@ describe('a mistake in a command is reported by file, and does not affect the ot
     ],
     'i-base.js': [
       `export class Wrong { ${named}; run() {} }\n`,
-      'commands/i-base.js: Wrong has a method run and does not extend Command',
+      'commands/i-base.js: Wrong has a run method but does not extend Command',
     ],
     'j-path.js': [
       command("'../x'"),

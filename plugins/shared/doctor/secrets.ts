@@ -23,7 +23,7 @@ export function secretChecks<Settings>(
 function shortSecret(option: string, secrets: readonly string[]): DoctorFinding | undefined {
   if (secrets.every((secret) => secret.length >= enough)) return undefined
   return {
-    problem: `${option} has fewer than ${enough} characters, so that it can be guessed; production refuses it`,
+    problem: `${option} has fewer than ${enough} characters, so it can be guessed; production refuses it`,
     remedy: `Make one: node -p "crypto.randomBytes(32).toString('base64url')"`,
   }
 }

@@ -80,7 +80,7 @@ describe('the boot says why a database cannot be used, without its password', ()
       const found = await Promise.all(checks.map((check) => check.find(input as never)))
       const problems = found.flat().map((one) => one?.problem)
       expect(problems.join('\n')).toMatch(
-        /may run for ever[\s\S]*may open 50 connections in all processes, and the server allows 9/,
+        /may run forever[\s\S]*may open 50 connections in all processes, but the server allows 9/,
       )
     })
   })
