@@ -68,7 +68,7 @@ function refuseOthers(force: boolean, startFile: string): void {
   if (runtime !== 'node' && !force) {
     const name = runtime === 'bun' ? 'Bun' : 'Deno'
     throw new CommandFailure(
-      `a build is for Node.js, and this project runs on ${name}, which runs ${startFile} as it is: ${runtime === 'bun' ? 'bun' : 'deno run -A'} ${startFile}. --force builds anyway`,
+      `a build is for Node.js, but this project runs on ${name}, which needs none: ${runtime === 'bun' ? 'bun' : 'deno run -A'} ${startFile}. --force builds anyway`,
     )
   }
   const command = installCommand(packageManager, ['esbuild'], { dev: true })

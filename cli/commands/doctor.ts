@@ -118,5 +118,5 @@ function summaryOf(found: readonly Reported[], ignored: number, production: bool
   }
   const counts = ['error', 'warning', 'hint'].flatMap(count).join(', ') || 'nothing found'
   const left = ignored === 0 ? '' : `, ${ignored} ignored`
-  return `${counts}${left}${production ? '' : '; --production checks for production'}`
+  return `${counts}${left}${production ? '' : '; add --production to check for production'}`
 }

@@ -18,7 +18,7 @@ export const explain = ownCommand({
   flags: { ...applicationFlags, json: onOff('Prints JSON') },
   async run({ arguments: { path, method: typed }, flags, print, boot }) {
     const method = oneOf('explain: <method>', typed, methods, typed.toUpperCase())
-    if (!path.startsWith('/')) throw wrongUsage(`explain: <path> must begin with "/", unlike "${path}"`)
+    if (!path.startsWith('/')) throw wrongUsage(`explain: <path> takes a path such as /books/5, not "${path}"`)
     const { server } = await applicationOf(flags)
     await boot(server)
     const explanation = server.explain(method, path)

@@ -6,7 +6,7 @@ import { ownCommands, ownGroups } from '../registry.ts'
 import { onOff, ownCommand } from '../run/own-command.ts'
 
 export const list = ownCommand({
-  details: `Includes the commands in src/commands and commands, and those that plugins add: to find these, it imports the application.
+  details: `Includes the commands in src/commands or commands, and those that plugins add: to find these, it imports the application.
 It reports a file that it cannot load, and the exit code stays 0.`,
   flags: { json: onOff('Prints JSON: the name, description and source of each command') },
   async run({ flags, print, note }) {

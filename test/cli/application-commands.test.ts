@@ -238,7 +238,7 @@ describe('invalid arguments are exit code 2, and nothing is imported', () => {
     [['routes', '/books'], 'routes: "/books" is one argument too many'],
     [['routes', '--methd', 'GET'], 'routes: there is no --methd; did you mean --method?'],
     [['explain', 'GET'], 'explain: <path> is missing'],
-    [['explain', 'GET', 'books'], 'explain: <path> begins with "/"; "books" does not'],
+    [['explain', 'GET', 'books'], 'explain: <path> takes a path such as /books/5, not "books"'],
     [
       ['explain', '__proto__', '/'],
       'explain: <method> takes GET, HEAD, POST, PUT, PATCH, DELETE, QUERY or OPTIONS, not "__proto__"',

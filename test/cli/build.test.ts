@@ -257,7 +257,7 @@ describe('arguments and existing files', () => {
     [
       [],
       1,
-      'a build is for Node.js, and this project runs on Bun, which runs src/index.ts as it is: bun src/index.ts. --force builds anyway',
+      'a build is for Node.js, but this project runs on Bun, which needs none: bun src/index.ts. --force builds anyway',
       'bun',
     ],
     [[], 1, expect.stringMatching(/^\S+list\/package\.json cannot be read: it is not an object\n$/), 'list'],

@@ -236,7 +236,7 @@ server.get('/', () => 'hello')
       expect.stringMatching(/^hint +doctor.not-asked +shop.far could not be checked: no route to shop\. /),
     ])
     expect(ended.stderr).toContain('--ignore: no check of this application has the code shop.tvice\n')
-    expect(ended.stderr).toContain('4 warnings, 2 hints, 1 ignored; --production checks for production\n')
+    expect(ended.stderr).toContain('4 warnings, 2 hints, 1 ignored; add --production to check for production\n')
     expect(ended.code).toBe(1)
   })
 
