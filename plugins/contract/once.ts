@@ -2,6 +2,7 @@
 
 import { type ClientOptions as AnyClientOptions, type CallOptions, type Input, send, signalOf, write } from './calls.ts'
 
+/** Options of a client that sends calls again. */
 export interface ClientOptions extends AnyClientOptions {
   /** How often a call with an `Idempotency-Key` is sent again. Default 3; with 0, it is sent once, and without a key unless the call has one. */
   readonly retries?: number | undefined

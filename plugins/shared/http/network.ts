@@ -25,6 +25,10 @@ export function canonicalAddress(text: string): string | undefined {
 /**
  * The network to which an address counts: an IPv4 address itself, even where it is written as IPv6, and the first 64 bits
  * of an IPv6 address. A household has a /64 or more, so limiting single addresses would be as good as no limit.
+ *
+ * @example
+ * networkOf('::ffff:192.0.2.7') // '192.0.2.7'
+ * networkOf('2001:db8:0:7::1') // '2001:db8:0:7'
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address

@@ -101,7 +101,8 @@ export const workerCases = [
           calls.push([batch, messages.map(({ attempt }) => attempt)])
           if (messages.some(({ attempt }) => attempt === 1)) throw new Error('all of them')
         },
-        { size: 3, wait: 500 },
+        // Long enough for all three: in a batch with a later one, the second attempt of an earlier one would fail too.
+        { size: 3, wait: 20_000 },
       )
       await orders.publishMany([1, 2, 3], { attempts: 2 })
       await until(() => calls.flatMap(([batch]) => batch).length === 6, 'both attempts')
