@@ -8,13 +8,21 @@ import { replaceFile } from '../text-file.ts'
 
 const fileIn = (folder: string) => join(folder, 'node_modules/.cache/framework/inspector.json')
 
-/** Writes the address of a development server's inspector, with its token, for commands of the same user beside it. */
+/**
+ * Writes the address of a development server's inspector, with its token, for commands of the same user beside it. Where the file cannot be
+ * written, they find no page, and the server has its own all the same.
+ */
 export function publishInspector(folder: string, address: URL): void {
   if (!existsSync(join(folder, 'node_modules'))) return
-  replaceFile(fileIn(folder), JSON.stringify({ address, pid: process.pid }), 0o600)
+  safely(() => replaceFile(fileIn(folder), JSON.stringify({ address, folder, pid: process.pid }), 0o600))
 }
 
-export const withdrawInspector = (folder: string): void => rmSync(fileIn(folder), { force: true })
+const readFileIn = (folder: string) =>
+  JSON.parse(readFileSync(fileIn(folder), 'utf8')) as { address: string; folder: string; pid: number }
+
+/** Removes the file, unless it is that of another server. */
+export const withdrawInspector = (folder: string): void =>
+  safely(() => (readFileIn(folder).pid === process.pid ? rmSync(fileIn(folder)) : undefined))
 
 /**
  * Lets the inspector of the project's development server show the work of this process. Returns the address of its page; `undefined`
@@ -22,10 +30,11 @@ export const withdrawInspector = (folder: string): void => rmSync(fileIn(folder)
  */
 export function joinInspector(folder: string): string | undefined {
   const page = safely(() => {
-    const { address, pid } = JSON.parse(readFileSync(fileIn(folder), 'utf8')) as { address: string; pid: number }
+    const { address, folder: of, pid } = readFileIn(folder)
     // Throws if a server that was killed has left the file.
     process.kill(pid, 0)
-    return new URL(address)
+    // Work trees of one repository may share their packages.
+    return of === folder ? new URL(address) : undefined
   })
   const token = page?.searchParams.get('token')
   if (page?.protocol !== 'http:' || !token) return undefined
@@ -36,20 +45,24 @@ export function joinInspector(folder: string): string | undefined {
   return page.href
 }
 
-/** Attempts to send an entry, 0.1 s apart: a server that restarts is away for less than a second. */
-const attempts = 20
+/** Milliseconds for which an entry waits for a server that is away; one that restarts is back in less than a second. */
+const patience = 2_000
 const maxWaiting = 500
 
 function writerTo(page: URL, token: string): HandoverWriter {
   const headers = { cookie: `inspector${page.port}=${token}`, origin: page.origin }
   let waiting = 0
+  let isAway = false
   let sent = Promise.resolve()
-  const send = async (entry: string) => {
-    const body = JSON.stringify({ process: process.pid, entry })
-    for (let attempt = 0; attempt < attempts; attempt++) {
-      const response = await fetch(`${page.href}/api/entry`, { method: 'POST', headers, body }).catch(() => {})
-      await (response?.arrayBuffer() ?? pause(100))
-      if (response !== undefined) break
+  const send = async (entry: string, until: number) => {
+    const request = { method: 'POST', headers, body: JSON.stringify({ process: process.pid, entry }) }
+    // A server that a debugger holds does not respond, and one that ends breaks its response off: neither stops this process, nor its end.
+    const ask = async () =>
+      (await fetch(`${page.href}/api/entry`, { ...request, signal: AbortSignal.timeout(patience) })).arrayBuffer()
+    while (!isAway || performance.now() < until) {
+      isAway = (await ask().catch(() => {})) === undefined
+      if (!isAway) break
+      await pause(100)
     }
     waiting--
   }
@@ -57,7 +70,8 @@ function writerTo(page: URL, token: string): HandoverWriter {
     set(_id, entry) {
       if (waiting >= maxWaiting) return
       waiting++
-      sent = sent.then(() => send(entry))
+      const until = performance.now() + patience
+      sent = sent.then(() => send(entry, until))
     },
     delete() {},
     sent: () => sent,

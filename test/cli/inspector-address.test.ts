@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { joinInspector, publishInspector, withdrawInspector } from '../../cli/serve/inspector-address.ts'
+import { requestInspector } from '../../plugins/shared/development/inspector-request.ts'
+import { handover, setHandover } from '../../plugins/shared/environment/handover.ts'
+import { makeProject, type Project } from '../support/cli.ts'
+
+let project: Project
+let file: string
+let server: Server | undefined
+beforeEach(() => {
+  project = makeProject({ 'node_modules/a/package.json': '{}' })
+  file = join(project.folder, 'node_modules/.cache/framework/inspector.json')
+})
+afterEach(() => {
+  setHandover(undefined as never)
+  requestInspector(undefined as never)
+  server?.close()
+  project.remove()
+})
+
+const address = (port: number) => new URL(`http://127.0.0.1:${port}/_inspector?token=secret`)
+
+/** A server that does this with each request, whose number is given; returns the writer that sends to it. */
+async function writerTo(respond: (socket: Socket, request: number) => void) {
+  let requests = 0
+  const sockets = new Set<Socket>()
+  server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).on('data', () => respond(socket, ++requests))
+  })
+  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  publishInspector(project.folder, address(port))
+  expect(joinInspector(project.folder)).toBe(`http://127.0.0.1:${port}/_inspector`)
+  const { set, sent } = handover()!.open('inspector', () => {})
+  return { sent, send: (id: number) => set(String(id), '{}', 0), requests: () => requests, sockets }
+}
+
+test('a response that breaks off is an attempt that failed, and does not end the process', async () => {
+  const { send, sent, requests } = await writerTo((socket, request) => {
+    if (request === 1) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\ncut')
+    else socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
+  })
+  send(1)
+  send(2)
+  await sent!()
+  expect(requests()).toBe(3)
+})
+
+test('a server that does not respond delays the end of a process by seconds, however much waits', async () => {
+  const { send, sent, sockets, requests } = await writerTo(() => {})
+  const began = performance.now()
+  for (let id = 0; id < 400; id++) send(id)
+  await sent!()
+  expect(performance.now() - began).toBeLessThan(8_000)
+  expect(requests()).toBeLessThan(5)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('the file is found by commands of the same folder alone, and removed by the server that wrote it', () => {
+  publishInspector(project.folder, address(1))
+  const other = makeProject({})
+  rmSync(join(other.folder, 'node_modules'), { recursive: true, force: true })
+  symlinkSync(join(project.folder, 'node_modules'), join(other.folder, 'node_modules'))
+  expect(joinInspector(other.folder)).toBeUndefined()
+  other.remove()
+  for (const wrong of [
+    '',
+    'null',
+    '1',
+    '{"address":1}',
+    readFileSync(file, 'utf8').replace(/"pid":\d+/, '"pid":"x"'),
+  ]) {
+    writeFileSync(file, wrong)
+    expect(joinInspector(project.folder)).toBeUndefined()
+  }
+  publishInspector(project.folder, address(1))
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/"pid":\d+/, '"pid":1'))
+  withdrawInspector(project.folder)
+  expect(existsSync(file)).toBe(true)
+  publishInspector(project.folder, address(1))
+  withdrawInspector(project.folder)
+  expect(existsSync(file)).toBe(false)
+})
+
+test('a server starts and ends where the file cannot be written', () => {
+  mkdirSync(file, { recursive: true })
+  publishInspector(project.folder, address(1))
+  withdrawInspector(project.folder)
+  expect(joinInspector(project.folder)).toBeUndefined()
+})
