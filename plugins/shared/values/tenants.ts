@@ -65,10 +65,13 @@ export function withTenant<Result>(tenant: Tenant | undefined, work: () => Resul
   return inTenant(tenant, work)
 }
 
-/** The name as the running tenant has it: `@acme/orders`. An application-wide name that begins with `@` becomes `@/@acme/orders`. */
+/**
+ * The name as the running tenant has it: `@acme/orders`. An application-wide name that begins with `@` becomes `@/@acme/orders`, in processes without
+ * tenants too: another one with the same store may have them, and a lock must not change its name with the first tenant.
+ */
 export function nameInTenant(name: string, tenant: Tenant | undefined = currentTenant()): string {
   if (tenant !== undefined) return `@${tenant.id}/${name}`
-  return isUsed && name.startsWith('@') ? `@/${name}` : name
+  return name.startsWith('@') ? `@/${name}` : name
 }
 
 /** The beginning of the keys of all tenants' objects. */
