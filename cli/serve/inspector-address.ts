@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { requestInspector } from '../../plugins/shared/development/inspector-request.ts'
@@ -12,10 +13,11 @@ const fileIn = (folder: string) => join(folder, 'node_modules/.cache/framework/i
  * Writes the address of a development server's inspector, with its token, for commands of the same user beside it. Where the file cannot be
  * written, they find no page, and the server has its own all the same.
  */
-export function publishInspector(folder: string, address: URL): void {
-  if (!existsSync(join(folder, 'node_modules'))) return
-  safely(() => replaceFile(fileIn(folder), JSON.stringify({ address, folder, pid: process.pid }), 0o600))
-}
+export const publishInspector = (folder: string, address: URL): void =>
+  safely(() => {
+    const text = JSON.stringify({ address, folder, pid: process.pid })
+    if (existsSync(join(folder, 'node_modules'))) replaceFile(fileIn(folder), text, 0o600)
+  })
 
 const readFileIn = (folder: string) =>
   JSON.parse(readFileSync(fileIn(folder), 'utf8')) as { address: string; folder: string; pid: number }
@@ -54,13 +56,20 @@ function writerTo(page: URL, token: string): HandoverWriter {
   let waiting = 0
   let isAway = false
   let sent = Promise.resolve()
-  const send = async (entry: string, until: number) => {
-    const request = { method: 'POST', headers, body: JSON.stringify({ process: process.pid, entry }) }
-    // A server that a debugger holds does not respond, and one that ends breaks its response off: neither stops this process, nor its end.
-    const ask = async () =>
-      (await fetch(`${page.href}/api/entry`, { ...request, signal: AbortSignal.timeout(patience) })).arrayBuffer()
-    while (!isAway || performance.now() < until) {
-      isAway = (await ask().catch(() => {})) === undefined
+  /** Resolves to whether it was received. A server that a debugger holds does not respond, and one that ends breaks its response off. */
+  const send = (entry: string) =>
+    new Promise<boolean>((resolve) => {
+      const signal = AbortSignal.timeout(patience)
+      // Not `fetch`, nor an agent of all: they send it to the proxy of the environment, with the token.
+      request(`${page.href}/api/entry`, { method: 'POST', headers, agent: false, signal }, (response) =>
+        response.on('close', () => resolve(response.complete)).resume(),
+      )
+        .on('error', () => resolve(false))
+        .end(JSON.stringify({ process: process.pid, entry }))
+    })
+  const sendUntil = async (end: number, entry: string) => {
+    while (!isAway || performance.now() < end) {
+      isAway = !(await send(entry))
       if (!isAway) break
       await pause(100)
     }
@@ -70,8 +79,8 @@ function writerTo(page: URL, token: string): HandoverWriter {
     set(_id, entry) {
       if (waiting >= maxWaiting) return
       waiting++
-      const until = performance.now() + patience
-      sent = sent.then(() => send(entry, until))
+      const end = performance.now() + patience
+      sent = sent.then(() => sendUntil(end, entry))
     },
     delete() {},
     sent: () => sent,

@@ -27,9 +27,7 @@ export function reportTo(
   let shownPages = ''
   const talk = quiet ? () => {} : note
   const goesOn = (serves: boolean) =>
-    serves
-      ? 'the previous version keeps answering; the next change starts a new attempt'
-      : 'the next change starts a new attempt'
+    `${serves ? 'the previous version keeps answering; ' : ''}the next change starts a new attempt`
   return {
     starting: (runtime: string) => talk(`${startFile} on ${runtime}`),
     /** A version listens, `ms` milliseconds after the start, or after the change that led to it. */

@@ -52,10 +52,7 @@ function cookieName(req: Request): string {
   return `inspector${port}`
 }
 
-function cookiesOf(req: Request, name: string): string[] {
-  return (req.raw.header('cookie') ?? '')
-    .split(';')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(`${name}=`))
-    .map((pair) => pair.slice(name.length + 1))
-}
+const cookiesOf = (req: Request, name: string) =>
+  (req.raw.header('cookie') ?? '')
+    .split(/\s*;\s*/)
+    .flatMap((pair) => (pair.startsWith(`${name}=`) ? pair.slice(name.length + 1) : []))

@@ -31,9 +31,9 @@ const readEntries = (texts: readonly unknown[]) =>
 
 /** Returns what another process has done. Its ids are moved out of the way of those of this process. */
 export function entryOf(pid: number, text: unknown): Activity[] {
-  const offset = (pid % 2 ** 20) * firstForeignId
+  const offset = ((pid % 2 ** 20) + 1) * firstForeignId
   return readEntries([text])
-    .filter(({ id, outcome }) => pid > 0 && id < firstForeignId && outcome !== 'running')
+    .filter(({ id, outcome }) => Number.isSafeInteger(pid) && pid > 0 && id < firstForeignId && outcome !== 'running')
     .map(({ parent, ...one }) => ({
       ...one,
       id: one.id + offset,
@@ -66,9 +66,10 @@ export function keepForNext(recorder: Recorder): { changed(activity: Activity): 
     for (const activity of last) {
       const captured = recorder.capturedOf(activity)
       const http = captured ? await httpOf(recorder, activity, captured) : recorder.restoredOf(activity)
-      const text = [JSON.stringify({ ...activity, http }), JSON.stringify(activity)].find(
-        ({ length }) => length <= maxText,
-      )
+      // What failed is missed most, and its message may be long.
+      const text = [{ ...activity, http }, activity, { ...activity, data: { cut: true } }]
+        .map((one) => JSON.stringify(one))
+        .find(({ length }) => length <= maxText)
       // Cleared or dropped in the meantime.
       if (text === undefined || recorder.activities.find(activity.id) !== activity) continue
       for (const ids of kept.values()) ids.delete(activity.id)

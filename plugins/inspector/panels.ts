@@ -6,9 +6,8 @@ import type { OfferedAction } from './activities.ts'
 import type { Redactor } from './redact.ts'
 
 export const { InspectorPanelError } = defineErrors({
-  InspectorPanelError: (plugin: string, why: string) => {
-    return `the plugin "${plugin}" brings an inspector panel that cannot be used: ${why}`
-  },
+  InspectorPanelError: (plugin: string, why: string) =>
+    `the plugin "${plugin}" brings an inspector panel that cannot be used: ${why}`,
 })
 
 type Listed = Listing['plugins'][number]
@@ -87,10 +86,8 @@ export class Panels {
     const rows = await this.#rows(found)
     const isMore = rows.length > maxRows
     const shown = actions.map(({ name, confirm }) => ({ name, confirm }))
-    const last = rows.slice(0, maxRows).map((row) => {
-      const history = charts === true ? (this.#history.get(`${key} ${row.id}`) ?? []) : undefined
-      return { ...row, history }
-    })
+    const historyOf = (id: string) => (charts === true ? (this.#history.get(`${key} ${id}`) ?? []) : undefined)
+    const last = rows.slice(0, maxRows).map((row) => ({ ...row, history: historyOf(row.id) }))
     return { key, title, plugin, columns, rows: last, isMore, actions: shown, interval }
   }
 
@@ -125,11 +122,7 @@ export class Panels {
   }
 
   /** Returns the address of an action of a panel by the titles of both; `undefined` if the plugin does not have it: another one may have a panel of this title. */
-  async find({
-    plugin,
-    panel,
-    action,
-  }: OfferedAction): Promise<{ key: string; confirm?: string | undefined } | undefined> {
+  async find({ plugin, panel, action }: OfferedAction) {
     const found = (await this.#found.get()).find((one) => one.plugin === plugin && one.panel.title === panel)
     const wanted = found?.panel.actions?.find(({ name }) => name === action)
     return wanted && { key: found!.key, confirm: wanted.confirm }

@@ -169,9 +169,7 @@ export function without<Data>(data: Data, values: readonly string[]): Data {
   return clean(data) as Data
 }
 
-function decoded(text: string): string {
-  return safely(() => decodeURIComponent(text.replaceAll('+', ' ')), text)
-}
+const decoded = (text: string): string => safely(() => decodeURIComponent(text.replaceAll('+', ' ')), text)
 
 function isText(kind: string, bytes: Uint8Array): boolean {
   if (/^text\/|[/+](?:json|xml|x-www-form-urlencoded|javascript|x-ndjson|graphql(?:-response\+json)?|yaml)$/.test(kind))

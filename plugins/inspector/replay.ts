@@ -16,8 +16,7 @@ export function whyNotReplayed(kept: CapturedRequest | undefined): string | unde
   if (received.isCut)
     return `its body has ${received.size} bytes or more, which is more than is kept (the option bodyLimit)`
   if (received.size === 0 && !received.isComplete) return 'no one has read its body, so it was not kept'
-  if (!received.isComplete) return 'its body was not read to its end'
-  return undefined
+  return received.isComplete ? undefined : 'its body was not read to its end'
 }
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { joinInspector, publishInspector, withdrawInspector } from '../../cli/serve/inspector-address.ts'
 import { requestInspector } from '../../plugins/shared/development/inspector-request.ts'
 import { handover, setHandover } from '../../plugins/shared/environment/handover.ts'
@@ -15,6 +15,7 @@ beforeEach(() => {
   file = join(project.folder, 'node_modules/.cache/framework/inspector.json')
 })
 afterEach(() => {
+  vi.unstubAllGlobals()
   setHandover(undefined as never)
   requestInspector(undefined as never)
   server?.close()
@@ -38,6 +39,16 @@ async function writerTo(respond: (socket: Socket, request: number) => void) {
   const { set, sent } = handover()!.open('inspector', () => {})
   return { sent, send: (id: number) => set(String(id), '{}', 0), requests: () => requests, sockets }
 }
+
+test('entries with the token do not go where fetch would send them, such as the proxy of the environment', async () => {
+  vi.stubGlobal('fetch', () => Promise.reject(new Error('through a proxy')))
+  const { send, sent, requests } = await writerTo((socket) =>
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'),
+  )
+  send(1)
+  await sent!()
+  expect(requests()).toBe(1)
+})
 
 test('a response that breaks off is an attempt that failed, and does not end the process', async () => {
   const { send, sent, requests } = await writerTo((socket, request) => {

@@ -11,6 +11,7 @@ import { CapturedBody } from '../../../plugins/inspector/bodies.ts'
 import { LivePages } from '../../../plugins/inspector/live.ts'
 import { copied, Recorder } from '../../../plugins/inspector/recorder.ts'
 import { Redactor } from '../../../plugins/inspector/redact.ts'
+import { setHandover } from '../../../plugins/shared/environment/handover.ts'
 import { deferred } from '../../../plugins/shared/values/promises.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { eventIn, lookAt, makeServer, type Shown, servers, visit } from './support.ts'
@@ -148,11 +149,27 @@ describe('what another process has done', () => {
       { process: 41, entry: JSON.stringify({ ...entry, kind: 'none' }) },
       { process: 41, entry: JSON.stringify({ ...entry, outcome: 'running' }) },
       { process: 41, entry },
-      ...[undefined, -1, 0, 'x'].map((process) => ({ process, entry: JSON.stringify(entry) })),
+      ...[undefined, -1, 0, 'x', 1.5, 1e308].map((process) => ({ process, entry: JSON.stringify(entry) })),
     ])
       await look.json('entry', one)
     expect(await look.json('list?kind=cron')).toEqual([])
   })
+})
+
+test('what failed is passed on without its data where both are too long', async () => {
+  const passed: { title: string; data: object; error?: { message: string } }[] = []
+  setHandover({ open: () => ({ set: (_id, text) => void passed.push(JSON.parse(text)), delete() {} }) })
+  const { server } = makeServer(true, { queues: { run: true } })
+  const orders = memoryQueue<{ text: string }>('orders', { attempts: 1 })
+  orders.subscribe(({ text }) => {
+    throw new Error(text.slice(0, 5_000))
+  })
+  await server.ready()
+  await server.services.get('queues').run()
+  await orders.publish({ text: 'long '.repeat(10_000) })
+  await vi.waitFor(() => expect(passed.map(({ error }) => error?.message.length)).toContain(5_000), 20_000)
+  expect(passed.find(({ error }) => error)!.data).toEqual({ cut: true })
+  setHandover(undefined as never)
 })
 
 describe('secrets', () => {
