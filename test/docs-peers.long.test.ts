@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -81,4 +90,56 @@ test('every block that is left out elsewhere compiles with the packages that it 
     ({ stdout }: { stdout: string }) => stdout,
   )
   expect(output.split('\n').filter((line) => line !== '')).toEqual([])
+}, 300_000)
+
+test('the recipe of tus resumes an upload whose connection was lost', async () => {
+  const page = 'docs/recipes/tus.md'
+  const [block] = markdownBlocks(page, readFileSync(join(root, page), 'utf8'))
+  const at = join(folder, 'resumed')
+  writeBlock(block!, 'resumed', 'recipe.ts')
+  write(
+    'resumed/script.ts',
+    `import { Server } from 'framework'
+import { bearer } from 'framework/plugins/auth'
+import './recipe.ts'
+
+const people = new Map([['key-of-ada', { id: 'ada' }]])
+const plugins = { json: true, auth: { schemes: { key: bearer((token) => people.get(token)) } } }
+const server = new Server({ port: 0, host: '127.0.0.1', plugins })
+await server.listen()
+const headers = { authorization: 'Bearer key-of-ada', 'tus-resumable': '1.0.0' }
+const create = (more: object) =>
+  fetch(new URL('/files', server.url), { method: 'POST', headers: { ...more, 'tus-resumable': '1.0.0', 'upload-length': '10' } })
+const refused = (await create({})).status
+const created = await create(headers)
+const url = new URL(created.headers.get('location')!, server.url)
+const patch = (offset: number, body: BodyInit) => {
+  const type = { 'content-type': 'application/offset+octet-stream', 'upload-offset': String(offset) }
+  return fetch(url, { method: 'PATCH', headers: { ...headers, ...type }, body, duplex: 'half' } as RequestInit)
+}
+const offset = async () => Number((await fetch(url, { method: 'HEAD', headers })).headers.get('upload-offset'))
+
+// The connection ends after four bytes.
+const half = new ReadableStream({
+  start(controller) {
+    controller.enqueue(new TextEncoder().encode('abcd'))
+    setTimeout(() => controller.error(new Error('lost')), 500)
+  },
+})
+const lost = await patch(0, half).catch((error) => error.name)
+let arrived = 0
+while (arrived < 4) arrived = await offset()
+const rest = await patch(arrived, 'efghij')
+console.log(JSON.stringify({ refused, created: created.status, lost, arrived, rest: rest.status, all: await offset() }))
+await server.close()
+process.exit(0)
+`,
+  )
+  const tsx = join(root, 'node_modules/tsx/dist/loader.mjs')
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', tsx, 'script.ts'], { cwd: at })
+  expect(JSON.parse(stdout.trim().split('\n').at(-1)!)).toEqual({
+    ...{ refused: 401, created: 201, lost: 'TypeError', arrived: 4, rest: 204, all: 10 },
+  })
+  const file = readdirSync(join(at, 'storage/uploads')).find((name) => !name.endsWith('.json'))!
+  expect(readFileSync(join(at, 'storage/uploads', file), 'utf8')).toBe('abcdefghij')
 }, 300_000)
