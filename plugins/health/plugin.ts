@@ -68,7 +68,7 @@ export const health = definePlugin({
       return res.status(status === 'ok' || status === 'degraded' ? 200 : 503).json({ status, checks })
     }
 
-    const quiet = { auth: false, log: false, overload: false, rateLimit: false, timeout: false } as const
+    const quiet = { auth: false, log: false, overload: false, rateLimit: false, tenant: false, timeout: false } as const
     for (const path of [live, ready]) if (path !== false) announcePage(ctx.server, 'health', ctx.prefix + path)
     if (live !== false) ctx.get(live, { ...quiet, apidoc: liveDoc }, respondLive)
     if (ready !== false) ctx.get(ready, { ...quiet, apidoc: readyDoc }, respondReady)

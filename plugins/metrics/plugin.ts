@@ -152,7 +152,7 @@ function serve(
   const middlewares =
     addresses === undefined ? [] : [markConditions(onlyFrom(addresses, ctx.hasPlugin('trustProxy')), { addresses })]
   const access = { middlewares, ...(policy !== undefined && { policy: policy as never }) }
-  const quiet = { log: false, overload: false, rateLimit: false, timeout: false, apidoc: false } as const
+  const quiet = { log: false, overload: false, rateLimit: false, tenant: false, timeout: false, apidoc: false } as const
   announcePage(ctx.server, 'metrics', ctx.prefix + path)
   ctx.get(path, { ...quiet, ...access }, async function metrics(_req, res) {
     const text = await service.text()

@@ -53,7 +53,7 @@ export const cronUi = definePlugin({
       import('./page.ts'),
       import('../../shared/pages/markup.ts'),
     ])
-    const routeOptions = { middlewares: [...middlewares], apidoc: { tags: ['cron'] } } as const
+    const routeOptions = { middlewares: [...middlewares], apidoc: { tags: ['cron'] }, tenant: false } as const
     const shown = shownJobs(service, ctx.scope)
 
     ctx.get(path, routeOptions, async function cronPage(req, res) {

@@ -69,7 +69,7 @@ export function addQueuePage(ctx: Context, service: QueueService, { path, middle
     return sendPage(res.status(said.status ?? status), contentSecurityPolicy, page)
   }
   // Forms are read here, with or without the plugin that reads them.
-  const routeOptions = { middlewares: [...middlewares], apidoc: { tags: ['queues'] }, urlencoded: false } as const
+  const routeOptions = { middlewares: [...middlewares], apidoc: { tags: ['queues'] }, tenant: false, urlencoded: false } as const
 
   announcePage(ctx.server, isGuarded ? 'queues (guarded)' : 'queues', address)
   ctx.get(path, routeOptions, function queuePage(req, res) {

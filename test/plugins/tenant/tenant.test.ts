@@ -92,6 +92,13 @@ test('the option of a route without the plugin fails the boot, also where the pl
   }
 })
 
+test('probes, metrics and the pages of operators need no tenant: they are application-wide', async () => {
+  const plugins = { health: true, metrics: true, queues: { ui: true }, cron: { ui: true } }
+  await using server = serverWith({ tenant: { resolve }, ...plugins })
+  for (const path of ['/health/live', '/health/ready', '/metrics', '/queues', '/crons'])
+    expect((await server.inject.get(path)).statusCode(), path).toBe(200)
+})
+
 test('two tenants never share a cached response', async () => {
   await using server = serverWith({ cache: true })
   let runs = 0
