@@ -69,13 +69,13 @@ export function addQueuePage(ctx: Context, service: QueueService, { path, middle
     return sendPage(res.status(said.status ?? status), contentSecurityPolicy, page)
   }
   // Forms are read here, with or without the plugin that reads them.
-  const routeOptions = { middlewares: [...middlewares], apidoc: { tags: ['queues'] }, tenant: false, urlencoded: false } as const
+  const own = { middlewares: [...middlewares], apidoc: { tags: ['queues'] }, tenant: false, urlencoded: false } as const
 
   announcePage(ctx.server, isGuarded ? 'queues (guarded)' : 'queues', address)
-  ctx.get(path, routeOptions, function queuePage(req, res) {
+  ctx.get(path, own, function queuePage(req, res) {
     return send(req, res, { notice: noticeOf(req.query) })
   })
-  ctx.post(path, routeOptions, async function changeQueue(req, res) {
+  ctx.post(path, own, async function changeQueue(req, res) {
     const refuse = (message: string) => sendFailure(req, res, new HttpError(403, { message }))
     if (!isFromHere(req)) return refuse('the request comes from another site')
     if (!canChange(req)) return refuse('without middlewares, the page only changes queues under the name localhost')

@@ -98,7 +98,7 @@ export const accessMembers = {
 export function accessOf({ middlewares, policy }: Pick<RouteOptions, 'middlewares' | 'policy'>): RouteOptions {
   // Its presence decides and not its value: the plugin that reads it refuses `null`, which must not leave the page open.
   const own: RouteOptions = { ...(middlewares && { middlewares }), ...(policy !== undefined && { policy }) }
-  return { ...own, apidoc: false } satisfies RouteOptions
+  return { ...own, apidoc: false, tenant: false } satisfies RouteOptions
 }
 
 /** Finds what is wrong with the members of a plugin's fragment: the error is for the plugin's author, not for a reader of the document. */

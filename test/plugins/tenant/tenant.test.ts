@@ -93,9 +93,25 @@ test('the option of a route without the plugin fails the boot, also where the pl
 })
 
 test('probes, metrics and the pages of operators need no tenant: they are application-wide', async () => {
-  const plugins = { health: true, metrics: true, queues: { ui: true }, cron: { ui: true } }
+  const plugins = {
+    health: true,
+    metrics: true,
+    openapi: true,
+    asyncapi: true,
+    queues: { ui: true },
+    cron: { ui: true },
+  }
   await using server = serverWith({ tenant: { resolve }, ...plugins })
-  for (const path of ['/health/live', '/health/ready', '/metrics', '/queues', '/crons'])
+  for (const path of [
+    '/health/live',
+    '/health/ready',
+    '/metrics',
+    '/docs',
+    '/docs/json',
+    '/asyncapi.json',
+    '/queues',
+    '/crons',
+  ])
     expect((await server.inject.get(path)).statusCode(), path).toBe(200)
 })
 
