@@ -117,12 +117,11 @@ export class IdempotencyKeys {
 
   /** Lets a request continue that is the first with its key, and responds to all others. */
   guard({ ttl = this.#settings.ttl, scope = this.#settings.scope, required }: RouteSettings): Middleware {
-    return async (req, res, next) => {
+    const idempotency: Middleware = async (req, res, next) => {
       const key = keyOf(req)
       if (key === undefined && !required) return next()
       const caller = await scope(req)
-      const isKnown = Number.isFinite(caller) || (typeof caller === 'string' && caller !== '')
-      if (!isKnown) throw errors.IdempotencyScopeError()
+      if (!Number.isFinite(caller) && (typeof caller !== 'string' || !caller)) throw errors.IdempotencyScopeError()
       if (key === undefined) throw errors.IdempotencyKeyError('is missing')
       const fingerprint = fingerprintOf(req)
       const tenant = currentTenant()
@@ -140,6 +139,7 @@ export class IdempotencyKeys {
       res.setHeader('retry-after', 1)
       throw errors.IdempotencyRunningError()
     }
+    return idempotency
   }
 
   /** Claims a key; returns the record of the request that had it first. */

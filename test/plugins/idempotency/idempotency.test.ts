@@ -26,6 +26,8 @@ test('a second attempt receives the first response, with its status and headers,
   const first = await send()
   const second = await send()
   expect([first.status, second.status]).toEqual([201, 201])
+  const steps = server.explain('POST', '/orders').steps.map(({ slot, name }) => `${slot} ${name}`)
+  expect(steps).toContain('input idempotency')
   expect(second.body).toEqual({ run: 1 })
   expect(second.headers).toMatchObject({
     location: '/orders/7',
