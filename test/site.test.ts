@@ -245,6 +245,13 @@ describe.skipIf(!installed)('the site', () => {
       await page.getByText('const { book, copies }').first().waitFor({ state: 'attached' })
       await page.locator('[data-type="const copies: number"]').hover()
       expect(await page.locator('.type').innerText()).toBe('const copies: number')
+      await page.keyboard.press('Escape')
+      expect(await page.locator('.type').isVisible()).toBe(false)
+      await page
+        .locator('[data-type$="RouteCollection"]', { hasText: /^router$/ })
+        .first()
+        .hover()
+      expect(await page.locator('.type').innerText()).toMatch(/^\(alias\) const router: \w+$/)
       await page.locator('h1').hover()
       expect(await page.locator('.type').isVisible()).toBe(false)
     })

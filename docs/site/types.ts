@@ -54,7 +54,11 @@ function typesOf(service: LanguageService, path: string, offset: number, length:
     if (node.end <= offset || node.pos >= offset + length) return
     if (ts.isIdentifier(node) && node.getStart() >= offset) {
       const { displayParts } = service.getQuickInfoAtPosition(path, node.getStart()) ?? {}
-      const type = ts.displayPartsToString(displayParts).replaceAll(/\s+/g, ' ')
+      // The second line of an imported name says again that it is one.
+      const type = ts
+        .displayPartsToString(displayParts)
+        .replace(/\nimport .*$/, '')
+        .replaceAll(/\s+/g, ' ')
       // A package that is not installed here has no types.
       if (type !== '' && type.length <= limit && !/\bany$/.test(type))
         found.set(node.getStart() - offset, { length: node.getWidth(), type })
