@@ -10,6 +10,8 @@ const { ContractCallError } = defineErrors({
   ContractCallError: (name: string, request: string, why: string) => `${name} (${request}): ${why}`,
 })
 
+const clientOptions = ['baseUrl', 'headers', 'fetch', 'credentials', 'timeout', 'signal', 'retries']
+
 interface Input extends SentInput, OnceOptions {
   readonly params?: { readonly [name: string]: unknown }
 }
@@ -35,15 +37,7 @@ export function contractClient<Routes extends object>(
   contract: Routes,
   options: ClientOptions = {},
 ): ContractClient<Routes> {
-  checkOptions('contractClient', options, [
-    'baseUrl',
-    'headers',
-    'fetch',
-    'credentials',
-    'timeout',
-    'signal',
-    'retries',
-  ])
+  checkOptions('contractClient', options, clientOptions)
   const calls = readContract(contract).map((named) => [named.name, (input?: Input) => call(named, options, input)])
   return Object.fromEntries(calls) as ContractClient<Routes>
 }

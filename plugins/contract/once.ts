@@ -22,14 +22,16 @@ interface OnceInput extends Input, OnceOptions {}
  */
 export async function once(client: ClientOptions, method: string, path: string, input: OnceInput = {}, type?: string) {
   const retries = input.retries ?? client.retries ?? 3
-  if (!(retries > 0)) return send(client, method, path, input, type)
+  if (!(retries >= 0)) throw new TypeError(`retries is ${retries}; it takes a number from 0`)
+  if (retries === 0) return send(client, method, path, input, type)
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   const key = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
   const signal = signalOf(client, input)
   let { body } = input
-  if (type === 'multipart/form-data' || body instanceof FormData || body instanceof ReadableStream) {
-    // A stream can be read once, and a form gets another boundary, maybe longer, whenever it is written: to the server, that is another body.
-    const written = new Response(write(body, type, new Headers()))
+  if (body !== undefined && !(body instanceof Blob)) {
+    // To the server, another body is another call: the caller may change an object, and a form gets another boundary whenever it is written. A stream can be read once.
+    const headers = new Headers()
+    const written = new Response(write(body, type, headers), { headers })
     type = written.headers.get('content-type') ?? type
     body = await written.arrayBuffer()
   }
@@ -48,7 +50,7 @@ export async function once(client: ClientOptions, method: string, path: string, 
       isOwn = request.headers.get('idempotency-key') === key
       const response = await (client.fetch ?? fetch)(request)
       // The connection may be lost within the body as well. A stream of events has no end.
-      if (!response.headers.get('content-type')?.startsWith('text/event-stream')) await response.clone().arrayBuffer()
+      if (!/^text\/event-stream/i.test(response.headers.get('content-type') ?? '')) await response.clone().arrayBuffer()
       isLost = false
       return response
     },
@@ -59,7 +61,7 @@ export async function once(client: ClientOptions, method: string, path: string, 
       const response = await send(repeated, method, path, call, type)
       // Nothing was done, because a caller who is not known owns no key; an earlier attempt may have been that of a known one.
       const isRefused = attempt === 0 && isOwn && response.status === 400
-      if (isRefused && /"IdempotencyScopeError"/.test(await response.clone().text()))
+      if (isRefused && /"code": ?"IdempotencyScopeError"/.test(await response.clone().text()))
         return send(plain, method, path, call, type)
       const asked = nextAttempt(response)
       if (asked === undefined || attempt >= retries) return response
@@ -70,10 +72,14 @@ export async function once(client: ClientOptions, method: string, path: string, 
       if (!isLost || attempt >= retries || signal.aborted) throw error
     }
     signal.throwIfAborted()
+    let end = () => {}
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, wait)
-      signal.addEventListener('abort', () => resolve(clearTimeout(timer)))
+      end = () => resolve(clearTimeout(timer))
+      signal.addEventListener('abort', end)
     })
+    // While it is heard, a signal is kept for as long as those that it follows.
+    signal.removeEventListener('abort', end)
     signal.throwIfAborted()
   }
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -6,7 +7,7 @@ import { transform } from 'esbuild'
 import { type Request, type Response, RouteCollection, Server } from 'framework'
 import { type ContractClientOptions, contractClient, defineContract } from 'framework/contract'
 import { describeServer } from 'framework/plugins/openapi'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { ApiDocument } from '../../cli/sdk/document.ts'
 import { generateClient } from '../../cli/sdk/generate.ts'
@@ -271,6 +272,63 @@ describe.each(['generated', 'contract'])('a call that the server carries out onc
       expect(first).toMatch(body === form ? /boundary=.*"cover.png".*abc/s : /a stream$/)
       expect(second).toBe(first)
     }
+  })
+
+  /** A fetch that needs no connection. */
+  const answered = (...all: (globalThis.Response | Error)[]) => {
+    const bodies: string[] = []
+    const next = async (request: globalThis.Request) => {
+      bodies.push(await request.text())
+      const one = all.length > 1 ? all.shift()! : all[0]!
+      if (one instanceof Error) throw one
+      return one.clone()
+    }
+    return { bodies, fetch: next }
+  }
+  const json = (status: number, value: object) => globalThis.Response.json(value, { status })
+
+  test('has the same body each time, whatever the caller does to it meanwhile', async () => {
+    const body = { book: 1 }
+    const { bodies, fetch } = answered(new TypeError('lost'), json(201, {}))
+    const running = client({ fetch }).orders.post({ body, headers: { 'content-type': 'application/json' } })
+    body.book = 2
+    await running
+    expect(bodies).toEqual(kind === 'contract' ? ['{"book":1}', '{"book":1}'] : Array(2).fill(String(body)))
+  })
+
+  test('is sent once if a response of its handler has the name of that refusal', async () => {
+    const { bodies, fetch } = answered(json(400, { code: 'SoldOut', title: 'IdempotencyScopeError' }))
+    expect((await client({ fetch }).orders.post()).status).toBe(400)
+    expect(bodies).toHaveLength(1)
+  })
+
+  test('does not wait for the end of events, however their type is written', async () => {
+    const events = new globalThis.Response(new ReadableStream(), { headers: { 'content-type': 'Text/Event-Stream' } })
+    expect((await client({ fetch: async () => events, timeout: 5_000 }).orders.post()).status).toBe(200)
+  })
+
+  test('is refused if retries is no number', async () => {
+    const { bodies, fetch } = answered(json(201, {}))
+    for (const retries of ['many', Number.NaN, -1])
+      await expect(client({ fetch, retries }).orders.post()).rejects.toThrow(`retries is ${retries}; it takes a number`)
+    expect(bodies).toEqual([])
+  })
+
+  test('leaves nothing behind at its signal, which lives as long as that of the client', async () => {
+    const any = vi.spyOn(AbortSignal, 'any')
+    const wait = new globalThis.Response(null, { status: 503, headers: { 'retry-after': '0' } })
+    const listenersAfter = async (...all: globalThis.Response[]) => {
+      any.mockClear()
+      await client({ fetch: answered(...all).fetch, signal: new AbortController().signal }).orders.post()
+      return any.mock.results.reduce(
+        (sum, { value }) => sum + getEventListeners(value as AbortSignal, 'abort').length,
+        0,
+      )
+    }
+    // Those of the requests themselves.
+    const ofOne = await listenersAfter(json(201, {}))
+    expect(await listenersAfter(wait, json(201, {}))).toBe(2 * ofOne)
+    any.mockRestore()
   })
 
   test('is not sent again once it is aborted, also by a fetch that does not look at its signal', async () => {
