@@ -23,7 +23,7 @@ import type { QueueBatchHandler, QueueHandler } from './batch.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
 import type { Engines } from './engines.ts'
 import { declareQueue } from './registry.ts'
-import { tickTtl } from './repeats.ts'
+import { keyOf, tickTtl } from './repeats.ts'
 import { type PayloadSchema, payloadCheck } from './schema.ts'
 import { type QueueService, queuesOf, type StoredBatch, servers, subscribers } from './service.ts'
 import {
@@ -210,7 +210,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
         const locks = repeats.locksFor(engine)
         const id = locks === undefined ? { value: tick.id, ttl: tickTtl } : undefined
         const settings = this.#settingsOf(engine, { ...rest, id } as Options)
-        if (locks === undefined || (await locks.claimTick(tick)))
+        if (locks === undefined || (await locks.claimTick({ ...tick, key: keyOf(engine, tick.key) })))
           await this.#send(engines, engine, [JSON.parse(text)], [settings])
       }),
     )

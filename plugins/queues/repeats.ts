@@ -48,7 +48,7 @@ export class Repeats {
         const next = nextAfter(Math.max(time, clock.now() - 1))
         wait(next)
         const id = `${when.key} ${new Date(time).toISOString()}`
-        return publish({ id, time, key, next, signal }).catch((error: unknown) => {
+        return publish({ id, time, key: when.key, next, signal }).catch((error: unknown) => {
           if (signal.aborted) return
           const { log } = this.#engines
           const what = `the repetition "${when.key}" of the queue "${queue.name}"`
@@ -82,7 +82,8 @@ export class Repeats {
   }
 }
 
-const keyOf = ({ name, kind }: Repeated, key: string) => JSON.stringify([kind, name, key])
+/** One name for a repetition, whether its queue names its engine or the configuration does. */
+export const keyOf = ({ name, kind }: Repeated, key: string) => JSON.stringify([kind, name, key])
 
 /** Returns the next time after another one, the same in every process. */
 function timesOf({ every, pattern, tz }: RepeatSettings): (after: number) => number | undefined {

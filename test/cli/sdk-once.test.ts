@@ -307,14 +307,14 @@ describe.each(['generated', 'contract'])('a call that the server carries out onc
     expect((await client({ fetch: async () => events, timeout: 5_000 }).orders.post()).status).toBe(200)
   })
 
-  test('is refused if retries is no number', async () => {
+  test('is refused if retries is not a number', async () => {
     const { bodies, fetch } = answered(json(201, {}))
     for (const retries of ['many', Number.NaN, -1])
       await expect(client({ fetch, retries }).orders.post()).rejects.toThrow(`retries is ${retries}; it takes a number`)
     expect(bodies).toEqual([])
   })
 
-  test('leaves nothing behind at its signal, which lives as long as that of the client', async () => {
+  test('keeps no listener at its signal after it has ended', async () => {
     const any = vi.spyOn(AbortSignal, 'any')
     const wait = new globalThis.Response(null, { status: 503, headers: { 'retry-after': '0' } })
     const listenersAfter = async (...all: globalThis.Response[]) => {
