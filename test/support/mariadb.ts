@@ -1,29 +1,43 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { createConnection } from 'mysql2/promise'
 import { emptyDatabase, type RunsAs, runToEnd, userOf } from './own-data.ts'
 import { freePort, type OwnServer, startOwnServer } from './own-server.ts'
 
 const folders = ['/usr/sbin', ...(process.env.PATH ?? '').split(delimiter)]
 const program = folders.map((folder) => join(folder, 'mariadbd')).find((path) => existsSync(path))
-/** The tables of users and rights, as `mariadb-install-db` reads them; it asks for programs that Debian has in another package. */
-const scripts = ['mysql_system_tables.sql', 'mysql_system_tables_data.sql'].map((name) =>
-  join('/usr/share/mysql', name),
-)
 
 /** Whether this machine has a MariaDB to start; the test run installs it where it can, and prints a warning where it cannot. */
-export const hasMariadb = program !== undefined && scripts.every((path) => existsSync(path))
+export const hasMariadb = program !== undefined
+
+/**
+ * The tables of users and rights, as `mariadb-install-db` reads them; it asks for programs that Debian has in another package. Their place and names
+ * differ between packages and versions. Where they are not found, tests fail: skipped, they would be missing from a run that has found the program.
+ */
+function tables(): string {
+  const places = [join(dirname(program!), '../share'), '/usr/share', dirname(dirname(realpathSync(program!)))]
+  const found = places
+    .flatMap((share) => ['mysql', 'mariadb', 'share'].map((folder) => join(share, folder)))
+    .flatMap((folder) => ['mysql', 'mariadb'].map((prefix) => join(folder, `${prefix}_system_tables`)))
+    .find((path) => existsSync(`${path}.sql`))
+  if (found === undefined)
+    throw new Error(`MariaDB is installed without mysql_system_tables.sql, looked for in ${places}`)
+  return [found, `${found}_data`].map((path) => readFileSync(`${path}.sql`, 'utf8')).join('\n')
+}
 
 // The smallest log: it is most of what each test file copies.
 const sizes = ['--no-defaults', '--innodb-log-file-size=4M', '--innodb-buffer-pool-size=8M']
+
+/** Its temporary files as well: it may be another user, who must not write to the folder of ours. */
+const dataIn = (folder: string) => [`--datadir=${folder}`, `--tmpdir=${folder}`]
 
 /** A copy of an empty database, in which root has no password. */
 function makeData(as: RunsAs): string {
   return emptyDatabase('mariadb', program!, sizes, as, (folder) => {
     const first = ['create database mysql;', 'use mysql;', 'set @auth_root_socket = null;', '']
-    const sql = first.join('\n') + scripts.map((path) => readFileSync(path, 'utf8')).join('\n')
-    runToEnd(program!, [...sizes, '--bootstrap', `--datadir=${folder}`], as, sql)
+    const sql = first.join('\n') + tables()
+    runToEnd(program!, [...sizes, '--bootstrap', ...dataIn(folder)], as, sql)
   })
 }
 
@@ -41,7 +55,7 @@ export async function startMariadb(...options: string[]): Promise<OwnServer> {
   const folder = makeData(as)
   const fixed = [
     ...sizes,
-    `--datadir=${folder}`,
+    ...dataIn(folder),
     `--socket=${join(folder, 'socket')}`,
     `--port=${port}`,
     '--bind-address=127.0.0.1',

@@ -67,6 +67,7 @@ describe.skipIf(!hasMariadb)('with a real server', () => {
       throw new Error('no')
     })
     await expect(failing).rejects.toThrow('no')
+    await expect(transaction(pool, () => Promise.reject(null))).rejects.toBe(null)
     expect(await copies()).toEqual([1, 1])
   })
 

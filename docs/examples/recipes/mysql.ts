@@ -25,7 +25,7 @@ export const mysql = definePlugin({
 })
 
 /** `ER_LOCK_DEADLOCK` and `ER_LOCK_WAIT_TIMEOUT`: another transaction was in the way, and the work may succeed when it is repeated. */
-const isConflict = (error: unknown) => [1213, 1205].includes((error as { errno?: number }).errno ?? 0)
+const isConflict = (error: unknown) => [1213, 1205].includes((error as { errno?: number } | undefined)?.errno ?? 0)
 
 /** Does the work in one transaction, and again, up to three times, if another one was in its way. */
 export async function transaction<Result>(
