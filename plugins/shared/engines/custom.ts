@@ -59,7 +59,7 @@ export interface GenericPubSub<Options = object> {
   /**
    * The portable options of `queue(name)` that the engine can have, such as `['attempts', 'delay']`; others are refused. `publish` receives them,
    * except for `timeout` and `expireIn`, which are in `sent.carrier`: an engine that gives it back to the handler can have both, and
-   * versions of payloads. One that has `id` has `repeat` as well.
+   * versions of payloads. One that has `id` has `repeat` as well, and the others with the plugin locks.
    */
   readonly supports?: readonly Exclude<keyof PublishOptions, 'repeat'>[]
   /** What an operator can do with its messages. */
