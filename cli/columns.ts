@@ -40,17 +40,11 @@ function layOut(row: readonly string[], widths: readonly number[], width: number
   const last = row[widths.length] ?? ''
   // If there is no room left in the line, the rest is below, slightly indented.
   const indent = width - start < narrowest ? 4 : start
-  const room = width - indent
-  for (const part of wrap(last, Math.max(narrowest, room))) {
-    if (line !== '' && indent < start) {
-      lines.push(line)
-      line = ''
-    }
-    lines.push(line.padEnd(indent) + part)
-    line = ''
-  }
-  if (last === '') lines.push(line)
-  return lines.map((one) => one.trimEnd()).filter((one, at) => one !== '' || at === 0)
+  const isBelow = last === '' || (line !== '' && indent < start)
+  const parts = wrap(last, Math.max(narrowest, width - indent))
+  const rest = parts.map((part, at) => (at === 0 && !isBelow ? line : '').padEnd(indent) + part)
+  const all = [...lines, ...(isBelow ? [line] : []), ...rest]
+  return all.map((one) => one.trimEnd()).filter((one, at) => one !== '' || at === 0)
 }
 
 /** Breaks a text between words; a word that is longer than a line has one of its own. */

@@ -36,8 +36,7 @@ export function printCommands(page: Page, groups: readonly CommandGroup[], examp
   }
   if (examples.length > 0) page.print(`\n${page.bold('Examples')}`)
   for (const example of examples) page.print(`  ${programName} ${example}`)
-  page.print('')
-  page.print(`${programName} <command> --help describes a command; ${programName} --version prints the version.`)
+  page.print(`\n${programName} <command> --help describes a command; ${programName} --version prints the version.`)
 }
 
 /** The output of `framework <command> --help`. */
@@ -49,8 +48,7 @@ export function printHelp(page: Page, command: Omit<CommandDefinition, 'run'>): 
     .map((name, at) => (places[at]?.required === true ? ` <${name}>` : ` [${name}]`))
     .join('')
   page.print(page.bold(`Usage: ${programName} ${command.name}${named}${flags.length > 0 ? ' [options]' : ''}`))
-  page.print('')
-  page.print(`${command.description.replace(/\.$/, '')}.`)
+  page.print(`\n${command.description.replace(/\.$/, '')}.`)
   if (command.details !== undefined) page.print(`\n${command.details}`)
   page.print('')
   printRows(page, [

@@ -19,16 +19,15 @@ It reports a file that it cannot load, and the exit code stays 0.`,
       found
         .filter(({ isOfPlugin }) => isOfPlugin === ofPlugins)
         .map(({ command: { name, description }, from }) => ({ name, description, from }))
-    const [own, plugins] = [listed(false), listed(true)]
     for (const { message } of problems) note(message)
     if (flags.json) {
       const builtIn = ownCommands.map(({ name, description }) => ({ name, description, from: programName }))
-      return print(JSON.stringify([...builtIn, ...own, ...plugins], undefined, 2))
+      return print(JSON.stringify([...builtIn, ...listed(false), ...listed(true)], undefined, 2))
     }
     const groups: CommandGroup[] = [
       ...ownGroups,
-      { heading: 'Of this application', commands: own },
-      { heading: 'Of its plugins', commands: plugins },
+      { heading: 'Of this application', commands: listed(false) },
+      { heading: 'Of its plugins', commands: listed(true) },
     ]
     printCommands({ print, bold: (text) => text, width: widthOf(process.stdout) }, groups, examples)
   },
