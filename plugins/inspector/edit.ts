@@ -32,8 +32,6 @@ export async function editOf(recorder: Recorder, activity: Activity, kept: Captu
   return { method: kept.method, target, headers: lines.map(([name, value]) => `${name}: ${value}`).join('\n'), body }
 }
 
-const pathOf = (target: string) => target.split('?')[0]
-
 type Sent = Pick<CapturedRequest, 'method' | 'target' | 'headers'> & { readonly body: Uint8Array | undefined }
 
 /**
@@ -62,7 +60,7 @@ export async function edited(
   const body = isSame ? kept.received.bytes() : Buffer.from(bodyOf(text, shown.body ?? '', given.body!, isOpen))
   const type = headers['content-type']
   // The schemas of another route mark other members.
-  const isElsewhere = method !== kept.method || pathOf(target) !== pathOf(kept.target)
+  const isElsewhere = method !== kept.method || partsOf(target).path !== partsOf(kept.target).path
   const marks = isElsewhere ? [] : recorder.marksOf(activity).request
   const isMoved =
     !isSame || isElsewhere || type !== kept.headers['content-type'] || headers['content-encoding'] !== coding
@@ -99,8 +97,6 @@ function whole(value: string, what: string): string {
   throw new Error(`${what} has changed and contains ${redacted}: write the value, or leave all of it as it was`)
 }
 
-type Parts = ReturnType<typeof partsOf>
-
 function partsOf(target: string) {
   const [path = '', ...query] = target.split('?')
   return { path, query: query.join('?') }
@@ -108,7 +104,7 @@ function partsOf(target: string) {
 
 function targetOf(redactor: Redactor, real: string, shown: string, given: string): string {
   if (given === shown) return real
-  const [from, as, to] = [real, shown, given].map(partsOf) as [Parts, Parts, Parts]
+  const [from, as, to] = [partsOf(real), partsOf(shown), partsOf(given)]
   const path = to.path === as.path ? from.path : whole(to.path, 'the path')
   const query = to.query && `?${fieldsOf(from.query, as.query, to.query)}`
   if (redactor.target(query) !== redactor.target(to.query && `?${to.query}`)) throw whyCut()
