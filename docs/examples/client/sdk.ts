@@ -250,7 +250,8 @@ function write(body: unknown, type: string | undefined, headers: Headers) {
   if (type === 'multipart/form-data') return fill(new FormData(), body, 'body')
   if (type === 'application/x-www-form-urlencoded') return fill(new URLSearchParams(), body, 'body')
   if (type !== undefined && !type.includes('*') && !headers.has('content-type')) headers.set('content-type', type)
-  return /\bjson\b/.test(type ?? '') ? JSON.stringify(body) : (body as string | Blob | ArrayBuffer)
+  // Bytes are written already.
+  return /\bjson\b/.test(type ?? '') && !(body instanceof ArrayBuffer) ? JSON.stringify(body) : (body as string | Blob)
 }
 
 function fill<Form extends FormData | URLSearchParams>(form: Form, fields: unknown, part: string): Form {
