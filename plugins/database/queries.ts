@@ -11,6 +11,8 @@ export interface DatabaseTrace extends TraceOutcome {
   readonly system: string
   /** The statement, in which values are placeholders. */
   readonly text: string
+  /** `SELECT`, `INSERT`: what it does, which no client can choose; `QUERY` for any other statement. */
+  readonly operation: string
   /** The values of the placeholders. */
   readonly values: readonly unknown[]
   /** The number of rows that it has returned or changed, when it has ended. */
@@ -55,7 +57,7 @@ export class Reports {
     work: () => Promise<Result>,
   ): Promise<Result> {
     if (!this.areSeen) return work()
-    const event: DatabaseTrace = { ...this.#about, text, values }
+    const event: DatabaseTrace = { ...this.#about, text, operation: operationOf(text), values }
     const begun = systemClock.monotonic()
     const seen = async () => {
       let result: Result | undefined
@@ -80,8 +82,7 @@ export class Reports {
   }
 }
 
-/** `SELECT`, `INSERT`: the operation of a statement, which no client can choose. */
-const operationOf = ({ text }: DatabaseTrace) =>
+const operationOf = (text: string) =>
   /^\s*(?:with\b[\s\S]*?\b)?(select|insert|update|delete|merge|begin|commit|rollback|savepoint|release|create|alter|drop)\b/i
     .exec(text)?.[1]
     ?.toUpperCase() ?? 'QUERY'
@@ -95,7 +96,7 @@ export const work: readonly WorkKind[] = [
     role: 'call',
     list: { id: 'database', title: 'Queries' },
     help: 'Statements of databases',
-    span: (event) => `${operationOf(event)} ${event.database}`,
+    span: ({ operation, database }) => `${operation} ${database}`,
     title: ({ text }) => text.replace(/\s+/g, ' ').trim(),
     note: marks,
     // They are what clients have sent: names and addresses, and passwords in a query that compares them.
@@ -107,7 +108,7 @@ export const work: readonly WorkKind[] = [
     labels: {
       database: { attribute: 'framework.database', of: ({ database }) => database },
       system: { attribute: 'db.system.name', of: ({ system }) => system },
-      operation: { attribute: 'db.operation.name', of: operationOf },
+      operation: { attribute: 'db.operation.name', of: ({ operation }) => operation },
     },
     attributes: ({ text }) => ({ 'db.query.text': text }),
     ended: ({ rows, isSlow }) => ({

@@ -10,7 +10,8 @@ import { whenOver } from '../shared/work/wrap-work.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
 import { copied, type Recorder } from './recorder.ts'
 
-type Event = Readonly<Record<string, unknown>> & { readonly error?: unknown }
+type Json = Readonly<Record<string, unknown>>
+type Event = Json & { readonly error?: unknown }
 
 /** Shortens keys, subjects and the like to the length that lists show. */
 const cut = (line: unknown) => String(line ?? '').slice(0, 2_048)
@@ -52,18 +53,25 @@ export function follow(
 }
 
 /** Returns how a piece of work is shown, without its secrets, and the size of that. */
-function shown({ redactor }: Recorder, kind: WorkKind, event: Event, usual: string) {
-  const data = { ...kind.data?.(event as never) }
-  for (const [name, value] of Object.entries(data)) data[name] = messageOf(value)
+function shown(recorder: Recorder, kind: WorkKind, event: Event, given: Json, usual: string) {
+  const title = cut(hideInText(kind.title?.(event as never) ?? usual))
+  const { data: kept, size } = copied({ title, ...detailsOf(recorder, kind, given, event) })
+  return { begun: { kind: kind.list!.id, ...kept, ...(kind.view && { view: kind.view }) }, size }
+}
+
+/** Returns the note of a piece of work and those of its `given` details that are not shown already, without their secrets. */
+function detailsOf({ redactor }: Recorder, kind: WorkKind, given: Json, event: Event, earlier: Json = {}) {
+  const data: Record<string, unknown> = {}
+  for (const name in given) {
+    const value = given[name]
+    // An object may have changed; a member `name` says whether `value` is secret.
+    if (typeof value !== 'object' && name !== 'name' && value === earlier[name]) continue
+    data[name] = messageOf(value)
+  }
   const redacted = redactor.own(data)
   // An email is shown as it looks, so its content is not redacted.
   if (kind.view === 'email') Object.assign(redacted, { html: data.html, text: data.text })
-  const { data: kept, size } = copied({
-    title: cut(hideInText(kind.title?.(event as never) ?? usual)),
-    note: cut(hideInText(kind.note?.(event as never) ?? '')),
-    data: redacted,
-  })
-  return { begun: { kind: kind.list!.id, ...kept, ...(kind.view && { view: kind.view }) }, size }
+  return { note: cut(hideInText(kind.note?.(event as never) ?? '')), data: redacted }
 }
 
 function entered<Event extends object>(
@@ -112,7 +120,8 @@ function followMoment(recorder: Recorder, kind: WorkKind): () => void {
     const activity = request === undefined ? current.getStore() : recorder.ofRequest(request)
     // The request is not recorded.
     if (request !== undefined && activity === undefined) return
-    const { begun, size } = shown(recorder, kind, event, activity?.title ?? kind.span(event as never))
+    const given = kind.data?.(event as never) ?? {}
+    const { begun, size } = shown(recorder, kind, event, given, activity?.title ?? kind.span(event as never))
     if (request !== undefined) recorder.mark(activity, `${kind.span(event as never)}: ${begun.note}`)
     activities.add(begun, activity, size)
   })
@@ -122,31 +131,35 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind, plugin: st
   const { activities, current } = recorder
   const { channel } = kind
   const isPublished = kind.role === 'publish'
-  const begun = new WeakMap<object, Activity>()
+  // In the event itself: a `WeakMap` would make each collection of garbage longer.
+  const own = Symbol(channel)
+  type Followed = Event & { [own]?: { readonly activity: Activity; readonly data: Json } }
   const counts = new LruMap<number>({ max: maxLinks })
   return together([
-    entered<Event>(recorder, channel, (event) => {
-      const what = shown(recorder, kind, event, kind.span(event as never))
+    entered<Followed>(recorder, channel, (event) => {
+      const data = kind.data?.(event as never) ?? {}
+      const what = shown(recorder, kind, event, data, kind.span(event as never))
       const link = isPublished ? {} : links.of(event)
       // A message published without a link does not belong to the work that happens to run here.
       const isTaken = !isPublished && isCarrier(event.carrier)
       const from = isTaken ? undefined : current.getStore()
       const activity = activities.begin({ ...what.begun, ...link }, from, what.size)
       if (isPublished) links.fill(event, activity)
-      begun.set(event, activity)
+      event[own] = { activity, data }
       return activity
     }),
-    followChannel(ending(channel, 'end'), (event: Event) => {
-      const activity = begun.get(event)
+    followChannel(ending(channel, 'end'), (event: Followed) => {
+      const activity = event[own]?.activity
       if (activity !== undefined && isPublished) links.remember(event, activity)
     }),
-    followChannel(ending(channel, 'asyncEnd'), (event: Event) => {
-      const activity = begun.get(event)
-      if (activity === undefined) return
+    followChannel(ending(channel, 'asyncEnd'), (event: Followed) => {
+      if (event[own] === undefined) return
+      const { activity, data: earlier } = event[own]
       if ('error' in event) recorder.failed(activity, event.error)
       if (kind.ended !== undefined) {
         // Some of it is known only now.
-        const { note, data } = shown(recorder, kind, event, kind.span(event as never)).begun
+        const given = kind.data?.(event as never) ?? {}
+        const { note, data } = copied(detailsOf(recorder, kind, given, event, earlier)).data
         Object.assign(activity, { note })
         Object.assign(activity.data, data)
       }

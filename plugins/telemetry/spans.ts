@@ -22,14 +22,14 @@ export const tenantAttribute = 'framework.tenant.id'
 /** The span with which the work of an event begins. */
 export interface Begun {
   readonly name: string
-  readonly kind?: SpanKind
+  readonly kind?: SpanKind | undefined
   /** What the span belongs to; default: the work in which it begins. */
   readonly parent?: Context
   readonly links?: Link[]
   /** The attributes that samplers can look at. */
   readonly attributes?: Attributes
   /** Returns the other attributes; called only for a span that is recorded. */
-  readonly more?: () => Attributes
+  readonly more?: (() => Attributes) | undefined
 }
 
 /** Describes how one kind of work becomes spans. */
@@ -177,6 +177,12 @@ export class Spans {
     return found === undefined ? [] : [{ context: found }]
   }
 
+  /** Whether there is a span whose children, by its flags, are not recorded either. */
+  #isUnsampled(span: Span | undefined): boolean {
+    const found = this.contextOf(span)
+    return found !== undefined && (found.traceFlags & this.api.TraceFlags.SAMPLED) === 0
+  }
+
   /** Makes spans of one kind of work from now on; returns a function that ends this. */
   follow<Event extends TraceOutcome>({ trace, begin, entered, isFailure, ended }: WorkSpans<Event>): () => void {
     // In the event itself: a `WeakMap` takes longer than beginning the span, and makes each collection of garbage longer.
@@ -187,8 +193,16 @@ export class Spans {
       const begun = this.hasSdk ? begin(event) : undefined
       if (begun === undefined) return work()
       const { span, context } = this.begin(begun)
-      ;(event as Spanned)[own] = span
       entered?.(event, context)
+      // What nobody records within what nobody records: entering it would change nothing.
+      if (
+        begun.parent === undefined &&
+        !span.isRecording() &&
+        this.#isUnsampled(span) &&
+        this.#isUnsampled(this.api.trace.getActiveSpan())
+      )
+        return work()
+      ;(event as Spanned)[own] = span
       this.api.context.with(context, work)
     })
     const unfollow = followChannel(`tracing:framework:${trace}:asyncEnd`, (event: Spanned) => {

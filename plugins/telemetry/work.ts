@@ -26,15 +26,15 @@ export function followWork(spans: Spans, settings: TelemetrySettings, kind: Work
     trace,
     begin: (event) => ({
       name: kind.span(event as never),
-      ...(role && { kind: kinds[role] }),
+      kind: role && kinds[role],
       ...originOf(spans, settings, kind, event),
       attributes: labelAttributes(kind, event) as Attributes,
-      ...(attributes && { more: () => defined(attributes(event as never)) }),
+      more: attributes && (() => attributes(event as never) as Attributes),
     }),
     ...(role === 'publish' && {
       entered: ({ carrier }: WorkEvent, context: Context) => carrier && spans.inject(context, carrier),
     }),
-    ...(ended && { ended: (event: WorkEvent) => defined(ended(event as never)) }),
+    ...(ended && { ended: (event: WorkEvent) => ended(event as never) as Attributes }),
   })
 }
 

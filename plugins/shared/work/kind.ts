@@ -229,7 +229,10 @@ export const attributeValue = (attribute: string, value: string): string =>
 
 /** The attributes of the labels of an event. */
 export function labelAttributes({ labels = {} }: WorkKind, event: object): WorkAttributes {
-  return Object.fromEntries(
-    Object.values(labels).map(({ attribute, of }) => [attribute, attributeValue(attribute, of(event as never))]),
-  )
+  const attributes: Record<string, string> = {}
+  for (const name in labels) {
+    const { attribute, of } = labels[name]!
+    attributes[attribute] = attributeValue(attribute, of(event as never))
+  }
+  return attributes
 }
