@@ -42,6 +42,8 @@ export const policyStatus = option.oneOf(401, 403, 'byUser')
 /** Runs one check for one request. */
 export interface Ask {
   (req: Request): boolean | Promise<boolean>
+  /** The names of scope and check: `site.admin`. */
+  readonly policy: string
   /** The status for a request that the check has refused. */
   denial(req: Request): DenialStatus
   /** The header `WWW-Authenticate` of a 401. */

@@ -5,10 +5,12 @@ import {
   type Request,
   type Response,
   sendFailure,
+  TracePoint,
 } from '../../kernel/index.ts'
 import { codeOf, phraseOf } from '../shared/failures/described-error.ts'
 import { markGuard } from '../shared/http/guards.ts'
 import { option } from '../shared/options/index.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { Ask, DenialStatus } from './check.ts'
 import type { PolicyRequirement } from './options.ts'
 
@@ -64,7 +66,8 @@ export class PolicyDenials {
   }
 
   /** Responds to a refused request; returns a promise only if the handler does. */
-  deny(req: Request, res: Response, { denial, challenge }: Ask): void | Promise<void> {
+  deny(req: Request, res: Response, { policy, denial, challenge }: Ask): void | Promise<void> {
+    reportRefusal({ policy, request: req })
     const status = denial(req)
     res.status(status)
     const end = (value: unknown) => {
@@ -77,6 +80,33 @@ export class PolicyDenials {
     return isPromise(value) ? Promise.resolve(value).then(end) : end(value)
   }
 }
+
+/** A refusal of one check. */
+interface PolicyTrace {
+  /** The names of scope and check: `site.admin`. */
+  readonly policy: string
+  /** The refused request; missing for a check by `canAccess`. */
+  readonly request?: Request
+}
+
+const refusal = new TracePoint<PolicyTrace>('policy')
+
+/** Reports a refusal to tracing tools. */
+export const reportRefusal = (event: PolicyTrace): void => refusal.publish(event)
+
+export const work: readonly WorkKind[] = [
+  workKind<PolicyTrace>({
+    channel: 'policy',
+    form: 'moment',
+    list: { id: 'policy', title: 'Refusals' },
+    help: 'Refusals of policies, by the check',
+    span: () => 'policy',
+    note: ({ policy }) => `refused by ${policy}`,
+    labels: { policy: { attribute: 'framework.policy.name', of: ({ policy }) => policy } },
+    request: ({ request }) => request,
+    metric: 'policy.refusals',
+  }),
+]
 
 const isDenial = (status: number) => status === 401 || status === 403
 

@@ -22,7 +22,7 @@ import {
   policyStatus,
 } from './check.ts'
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'
-import { guard } from './denial.ts'
+import { guard, reportRefusal } from './denial.ts'
 import type { ProofOf, RouteCheckName } from './options.ts'
 
 const { UnknownPolicyError, ResourcePolicyError } = defineErrors({
@@ -150,11 +150,13 @@ export class PolicyManager<
     ...args: ArgumentsOf<Policies[Scope][Name]>
   ): Promise<boolean> {
     const { run } = this.#find(scope, handler)
-    return verdictOf(
+    const passes = await verdictOf(
       () => run(args[0], ...args.slice(1)),
       this.#timeout,
       (why, error) => logFault(this.#logger ?? lineLogger(), scope, handler, why, error),
     )
+    if (!passes) reportRefusal({ policy: `${scope}.${handler}` })
+    return passes
   }
 
   /**
@@ -229,7 +231,7 @@ export class PolicyManager<
       )
     // If determining the user failed, there is no user.
     const denial = (req: Request) => (status === 'byUser' ? (known.has(req) ? 403 : 401) : status)
-    return Object.assign(ask, { denial, challenge: this.#challenge })
+    return Object.assign(ask, { policy: `${scope}.${handler}`, denial, challenge: this.#challenge })
   }
 
   #find(scope: string, handler: string): KeptCheck {

@@ -3,7 +3,7 @@ import type { DescribedRoute } from '../openapi/index.ts'
 import type { AccessDemands, GuardedWay } from '../shared/development/access.ts'
 import { option } from '../shared/options/index.ts'
 import type { DenialStatus } from './check.ts'
-import { type GuardedRoute, guard, guardedRoutes, PolicyDenials } from './denial.ts'
+import { type GuardedRoute, guard, guardedRoutes, PolicyDenials, work } from './denial.ts'
 import { type PolicyRequirement, policyOfRoute } from './options.ts'
 
 /**
@@ -21,6 +21,7 @@ export const policy = definePlugin({
   options: option.shape({}),
   routeOptions: { policy: policyOfRoute },
   openapi: { failures },
+  work,
   inspector: async () => (await import('./inspector.ts')).panels,
   provide: () => ({ policy: new PolicyDenials() }),
   setup(ctx) {

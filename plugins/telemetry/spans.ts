@@ -194,7 +194,7 @@ export class Spans {
       if (begun === undefined) return work()
       const { span, context } = this.begin(begun)
       entered?.(event, context)
-      // What nobody records within what nobody records: entering it would change nothing.
+      // An unrecorded span within an unrecorded one: entering it would change nothing.
       if (
         begun.parent === undefined &&
         !span.isRecording() &&

@@ -4,13 +4,14 @@ import {
   MemoryStorageProvider,
   memoryQueue,
   mqtt,
+  PolicyManager,
   QueueService,
   RouteCollection,
   Server,
 } from 'framework'
 import { afterEach, expect, test, vi } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
-import { lookAt, makeServer, servers } from './support.ts'
+import { lookAt, makeServer, type Shown, servers } from './support.ts'
 
 declare module 'framework' {
   interface MqttTopics {
@@ -182,4 +183,19 @@ test('messages of MQTT, frames of websockets, messages of channels and GraphQL o
   const operation = (await look.newest('request')).related.find(({ kind }) => kind === 'graphql')!
   expect(operation).toMatchObject({ title: 'Books', note: 'query', outcome: 'ok' })
   expect(operation.marks.map(({ name }) => name)).toEqual(['Query.book', 'Book.title'])
+})
+
+test('a refusal of a policy names the check, of a route and by canAccess', async () => {
+  const manager = new PolicyManager({ site: { admin: () => false, known: () => true } })
+  const { server } = makeServer(true, { metrics: true })
+  const asks = (handler: 'admin' | 'known') => ({ policy: { manager, scope: 'site', handler } }) as const
+  server.get('/stats', asks('admin'), () => 'x')
+  server.get('/open', asks('known'), async () => manager.canAccess('site', 'admin'))
+  const { json } = await lookAt(server)
+  for (const url of ['/stats', '/open']) await server.inject({ url })
+  const [asked, refused] = await json<Shown[]>('list?kind=policy')
+  expect(refused).toMatchObject({ title: 'GET /stats', note: 'refused by site.admin', outcome: 'ok' })
+  expect(asked).toMatchObject({ title: 'GET /open', note: 'refused by site.admin' })
+  const text = Buffer.from((await server.inject({ url: '/metrics' })).body).toString()
+  expect(text).toContain('policy_refusals_total{policy="site.admin"} 2\n')
 })
