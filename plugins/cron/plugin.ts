@@ -59,7 +59,7 @@ export const cron = definePlugin({
   setup(ctx, { ui, lock }) {
     const isLocked = lock !== undefined && !isMemoryLock(lock)
     const service = ctx.services.get('cron')
-    service.mount(ctx.server, ctx.log)
+    const unmount = service.mount(ctx.server, ctx.log)
     if (ui !== false) ctx.register(cronUi(ui))
     if (isLocked) ctx.onListen(() => service.start())
     else {
@@ -69,6 +69,6 @@ export const cron = definePlugin({
       })
     }
     ctx.onDrain(() => service.drain())
-    ctx.onClose((timeLeft) => service.close(timeLeft))
+    ctx.onClose(async (timeLeft) => void (await service.stop({ timeout: timeLeft }).finally(unmount)))
   },
 })

@@ -5,7 +5,7 @@ import { nameOf } from '../shared/work/service-classes.ts'
 import { CronNameError } from './failures.ts'
 import { leaveTo, openAlone } from './jobs/alone.ts'
 import { classlessJob, cronClasses, jobsOfClass } from './jobs/base-cron.ts'
-import { type Declared, isElsewhere, type JobRunner, naming, servers, services, started } from './jobs/declarations.ts'
+import { type Declared, isElsewhere, naming, servers, services, started } from './jobs/declarations.ts'
 import { handleOf } from './jobs/handle.ts'
 import { Job, type JobSurroundings } from './jobs/job.ts'
 import type { CronJobInfo } from './jobs/run.ts'
@@ -32,9 +32,8 @@ export class CronService {
   readonly #byName = new Map<string, Declared>()
   /** Those that are given as objects. */
   readonly #listed: readonly Declared[]
-  #server: object | undefined
-  readonly #runner: JobRunner
-  #unmount: (() => void) | undefined
+  /** The server whose jobs it runs; a script has none. @internal */
+  server: object | undefined
   #around: JobSurroundings | undefined
   /** Lasts from a start to the following stop. */
   #life: { isHalted: boolean } | undefined
@@ -51,9 +50,8 @@ export class CronService {
     this.#settings = settings
     this.#clock = wall
     this.#logger = settings.logger ?? lineLogger()
-    this.#runner = this.#asRunner()
     this.#listed = settings.jobs.map(({ schedule, handler, options }) => {
-      const nameOf = naming(options.name, schedule.text, () => this.#server)
+      const nameOf = naming(options.name, schedule.text, () => this.server)
       return {
         get name() {
           return nameOf()
@@ -77,42 +75,11 @@ export class CronService {
     return service
   }
 
-  #asRunner(): JobRunner {
-    const serverOf = () => this.#server
-    const jobOf = ({ inScripts }: Declared) => this.#jobs.get(inScripts)
-    return {
-      get server() {
-        return serverOf()
-      },
-      takes: () => true,
-      adopt: (declared) => this.#adopt(declared),
-      drop: (declared) => jobOf(declared)?.stop(),
-      has(declared) {
-        const job = jobOf(declared)
-        return job !== undefined && (job.isScheduled || (serverOf() !== undefined && job.active.count > 0))
-      },
-      // A job that is still running stays on the list until it ends, because closing waits for it.
-      forget: (declared) =>
-        void jobOf(declared)
-          ?.active.idle()
-          .then(() => this.#jobs.delete(declared.inScripts)),
-    }
-  }
-
-  /** Makes this the service of a server. @internal */
-  mount(server: object, logger: Logger): void {
+  /** Makes this the service of a server, until the returned function is called. @internal */
+  mount(server: object, logger: Logger): () => void {
     this.#logger = logger
-    this.#server = server
-    this.#unmount = servers.mount(server, this.#runner, started, cronClasses)
-  }
-
-  /** Ends what `stop` ends; afterwards this is no longer the service of a server. @internal */
-  async close(timeout: number): Promise<void> {
-    try {
-      await this.stop({ timeout })
-    } finally {
-      this.#unmount?.()
-    }
+    this.server = server
+    return servers.mount(server, this, started, cronClasses)
   }
 
   /** Loads and starts all jobs; a server calls this when it listens. */
@@ -120,7 +87,7 @@ export class CronService {
     if (this.#starting !== undefined) return this.#starting
     const life = { isHalted: false }
     this.#life = life
-    services.add(this.#runner)
+    services.add(this)
     leaveTo(this)
     this.#opening = this.#startOnce(this.#stopping, life)
     this.#starting = this.#opening.catch(async (error: unknown) => {
@@ -137,7 +104,7 @@ export class CronService {
     const logger = this.#logger
     const around = {
       ...{ clock: wall, guard: undefined as LockGuard | undefined, logger, timezone, history },
-      ...{ server: this.#server, isElsewhere: (declared: Declared) => isElsewhere(declared, this.#runner) },
+      ...{ server: this.server, isElsewhere: (declared: Declared) => isElsewhere(declared, this) },
     }
     this.#around = around
     if (lock !== undefined) {
@@ -145,11 +112,11 @@ export class CronService {
       around.guard = new LockGuard(opened.lock, opened.ttl, logger)
       void around.guard.probe()
     }
-    const jobs = await loadCrons(this.#settings, logger, this.#server)
+    const jobs = await loadCrons(this.#settings, logger, this.server)
     if (life.isHalted) return
-    await started.open(this.#runner)
+    await started.open(this)
     if (life.isHalted) return
-    for (const job of [...jobs, ...this.#listed]) this.#adopt(job)
+    for (const job of [...jobs, ...this.#listed]) this.adopt(job)
   }
 
   /**
@@ -180,7 +147,7 @@ export class CronService {
     }
     for (const job of this.#jobs.values()) job.active.abandon(new Error('the service of the cron jobs has stopped'))
     this.#jobs.clear()
-    if (this.#starting === undefined) services.delete(this.#runner)
+    if (this.#starting === undefined) services.delete(this)
     this.#around = undefined
     around?.clock.close?.()
     await around?.guard?.close()
@@ -195,7 +162,7 @@ export class CronService {
 
   #halt(): void {
     if (this.#life !== undefined) this.#life.isHalted = true
-    started.leave(this.#runner)
+    started.leave(this)
     const reason = new Error('the cron jobs are stopping')
     for (const job of this.#jobs.values()) {
       job.stop()
@@ -230,7 +197,7 @@ export class CronService {
 
   /** Those that no other service runs in place of this one, and those that are still running here. */
   get #own(): Job[] {
-    return [...this.#jobs.values()].filter((job) => job.active.count > 0 || !isElsewhere(job.declared, this.#runner))
+    return [...this.#jobs.values()].filter((job) => job.active.count > 0 || !isElsewhere(job.declared, this))
   }
 
   /** Returns every job with its next tick, its last runs and its counts, sorted by name. */
@@ -252,7 +219,13 @@ export class CronService {
     throw CronNameError(name, `no running job has this name.${didYouMean(name, names)}`)
   }
 
-  #adopt(declared: Declared): void {
+  /** @internal */
+  takes(): boolean {
+    return true
+  }
+
+  /** Waits for the ticks of a job from now on. @throws CronNameError @internal */
+  adopt(declared: Declared): void {
     const around = this.#around!
     const { name, isNamed, options, inScripts } = declared
     if (!isNamed && around.guard !== undefined && options.lock !== false) {
@@ -274,6 +247,23 @@ export class CronService {
     const job = this.#jobs.get(inScripts) ?? new Job(declared, around)
     this.#jobs.set(inScripts, job)
     job.start()
+  }
+
+  /** @internal */
+  drop({ inScripts }: Declared): void {
+    this.#jobs.get(inScripts)?.stop()
+  }
+
+  /** Whether it waits for the ticks of a job; for a server, also whether the job is still running. @internal */
+  has({ inScripts }: Declared): boolean {
+    const job = this.#jobs.get(inScripts)
+    return job !== undefined && (job.isScheduled || (this.server !== undefined && job.active.count > 0))
+  }
+
+  /** Removes a job from the list, since it has ended permanently. One that is still running stays until it ends, because closing waits for it. @internal */
+  forget({ inScripts }: Declared): void {
+    const idle = this.#jobs.get(inScripts)?.active.idle()
+    void idle?.then(() => this.#jobs.delete(inScripts))
   }
 }
 

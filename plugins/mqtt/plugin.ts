@@ -92,7 +92,7 @@ export const mqtt = definePlugin({
     if (isShared && clientId !== undefined && worker.of > 1) throw MqttWorkersError(clientId, worker)
     if (isShared && !isLeading(worker)) service.follow()
     const releaseName = claimName(settings)
-    service.mount(ctx.server, ctx.log)
+    const unmount = service.mount(ctx.server, ctx.log)
     deliverFromOutbox(ctx.server, 'mqtt', (message) => service.deliver(message))
     // The broker disconnects a client when another one of the same name connects, so the previous process must end first.
     ctx.onListen(() => (isShared && clientId !== undefined ? service.startsLater() : service.start()))
@@ -102,7 +102,7 @@ export const mqtt = definePlugin({
     })
     ctx.onDrain(() => service.drain())
     ctx.onClose(async (timeLeft) => {
-      await service.close(timeLeft)
+      await service.stop({ timeout: timeLeft }).finally(unmount)
       releaseName()
     })
   },

@@ -75,12 +75,11 @@ export class MqttService {
     await MqttService.#standalone?.stop(options)
   }
 
+  /** The server that has mounted it; a script has none. @internal */
+  server: object | undefined
   readonly #settings: MqttSettings
   readonly #sources: Sources
-  /** The part of this service that declarations see. */
-  readonly #connection: connections.Connection
   readonly #classes: OwnClasses
-  #unmount: (() => void) | undefined
   #log: Logger
   #run: Run | undefined
   #starting: Promise<void> | undefined
@@ -106,35 +105,34 @@ export class MqttService {
     this.#sources = subscribe
     this.#own = new Set(subscribe.declared)
     this.#log = logger ?? lineLogger()
-    this.#connection = {
-      handles: subscribe.isOn,
-      server: undefined,
-      takes: (declared) =>
-        this.#mayHave(declared) && (!!this.#connection.server || connections.isFirst(this.#connection)),
-      adopt: (declared) => this.#adopt(declared),
-      drop: (declared) => this.#drop(declared),
-      publish: (topic, message, given) => this.publish(topic as never, message as never, given),
-      subscriptions: () => this.subscriptions(),
-      report: (error) => this.#log.error({ err: error }, 'an MQTT subscription failed'),
-    }
-    this.#classes = new OwnClasses(this.#connection, this.#own)
+    this.#classes = new OwnClasses(this, this.#own)
   }
 
-  /** Makes this the connection of a server. @internal */
-  mount(server: object, log: Logger): void {
-    this.#connection.server = server
+  /** Makes this the connection of a server, until the returned function is called. @internal */
+  mount(server: object, log: Logger): () => void {
+    this.server = server
     this.#log = log
-    this.#unmount = connections.servers.mount(server, this.#connection, connections.declarations, mqttClasses)
-  }
-
-  /** Ends what `stop` ends; afterwards this is no longer the connection of a server. @internal */
-  close(timeout: number): Promise<void> {
-    return this.stop({ timeout }).finally(() => this.#unmount?.())
+    return connections.servers.mount(server, this, connections.declarations, mqttClasses)
   }
 
   /** Every subscription of this server: those of its own, and what is declared. @internal */
   subscriptions(): readonly Declared[] {
-    return connections.subscriptionsOf({ isOn: this.#sources.isOn, declared: this.#own }, this.#connection.server)
+    return connections.subscriptionsOf({ isOn: this.handles, declared: this.#own }, this.server)
+  }
+
+  /** Whether it handles what is declared; otherwise it only publishes. @internal */
+  get handles(): boolean {
+    return this.#sources.isOn
+  }
+
+  /** @internal */
+  takes(declared: Declared): boolean {
+    return this.#mayHave(declared) && (this.server !== undefined || connections.isFirst(this))
+  }
+
+  /** Reports the failure of a subscription for which no caller waits. @internal */
+  report(error: unknown): void {
+    this.#log.error({ err: error }, 'an MQTT subscription failed')
   }
 
   /** Leaves subscriptions that only one worker may have to another worker, until `lead`. @internal */
@@ -146,14 +144,14 @@ export class MqttService {
   async lead(): Promise<void> {
     this.#leads = true
     if (this.#run === undefined) return
-    await Promise.all([...this.#held].map((declared) => this.#adopt(declared).then(() => this.#held.delete(declared))))
-    if (this.#sources.isOn) await connections.declarations.takeFree(this.#connection)
+    await Promise.all([...this.#held].map((declared) => this.adopt(declared).then(() => this.#held.delete(declared))))
+    if (this.handles) await connections.declarations.takeFree(this)
   }
 
   /** Announces a start after the previous process has ended: messages wait for it. @internal */
   startsLater(): void {
     this.#awaited = deferred()
-    connections.announce(this.#connection)
+    connections.announce(this)
   }
 
   /** Whether this worker may subscribe: the broker sends each message of a group to one member, any other message to all subscribers. */
@@ -202,19 +200,19 @@ export class MqttService {
   async #start(): Promise<void> {
     const stops = this.#stops
     const log = this.#log
-    if (this.#sources.isOn) {
+    if (this.handles) {
       this.#classes.open(log)
       // Other subscriptions declare themselves while their file is imported.
       await mqttClasses.load(this.#sources, this.#classes, log)
     }
-    const run = await Run.make(this.#settings, log, this.#connection.server)
+    const run = await Run.make(this.#settings, log, this.server)
     if (this.#stops !== stops) throw MqttUnavailableError('the service was stopped while it was starting')
     this.#run = run
     this.#awaited?.resolve()
     await Promise.all([...this.#own].map((declared) => this.#adoptOwn(declared)))
-    await connections.open(this.#connection)
+    await connections.open(this)
     await run.connect()
-    await connections.takeOver(this.#connection)
+    await connections.takeOver(this)
   }
 
   /**
@@ -228,12 +226,12 @@ export class MqttService {
     const options = readPublishOptions(given)
     const payload = bytesOf(checkTopic(topic), message)
     if (this.#awaited !== undefined) await isInTime(this.#awaited.promise, this.#settings.publishTimeout, systemClock)
-    const store = outboxFor(this.#connection.server)
+    const store = outboxFor(this.server)
     if (store === undefined) this.#runOf(topic)
     const send = (data: Outgoing) => (store ? store({ sender: 'mqtt', key: topic, data }) : this.deliver(data))
     const trace = () =>
       publishTrace.run(
-        () => ({ server: this.#connection.server, topic, bytes: payload.byteLength, payload, carrier: {} }),
+        () => ({ server: this.server, topic, bytes: payload.byteLength, payload, carrier: {} }),
         (event) => send({ topic, payload, options, carrier: carrierOf(event?.carrier) }),
       )
     await (store ? trace() : whenCommitted(`the message to "${topic}"`, trace, undefined))
@@ -256,14 +254,15 @@ export class MqttService {
    */
   readonly subscribe: MqttApi['subscribe'] = (topic, handler, options) => {
     const declared = declarationOf(topic, handler, options)
-    return handleOf(declared, this.#adoptOwn(declared), () => this.#drop(declared))
+    return handleOf(declared, this.#adoptOwn(declared), () => this.drop(declared))
   }
 
   /** Returns a topic of this connection by its name, with the type of its messages. */
   // Cast to `unknown`: comparing the generic signatures costs the type checker thirty thousand instantiations.
   readonly topic: MqttApi['topic'] = topicOf(this as unknown as MqttApi)
 
-  async #adopt(declared: Declared): Promise<void> {
+  /** Resolves once the broker has accepted it or is unavailable. @internal */
+  async adopt(declared: Declared): Promise<void> {
     if (this.#run === undefined) throw MqttNotConnectedError(`subscribing to "${declared.filter.text}"`)
     await this.#run.subscriptions.add(declared)
   }
@@ -271,17 +270,18 @@ export class MqttService {
   async #adoptOwn(declared: Declared): Promise<void> {
     const waits = this.#run === undefined ? this.#awaited !== undefined : !this.#mayHave(declared)
     if (waits) this.#held.add(declared)
-    else await this.#adopt(declared)
+    else await this.adopt(declared)
   }
 
-  async #drop(declared: Declared): Promise<void> {
+  /** @internal */
+  async drop(declared: Declared): Promise<void> {
     this.#held.delete(declared)
     await this.#run?.subscriptions.remove(declared)
   }
 
   /** Takes no further messages from now on, and waits for the running handlers for as long as they take. @internal */
   async drain(): Promise<void> {
-    connections.leave(this.#connection)
+    connections.leave(this)
     await this.#run?.idle()
   }
 
@@ -303,9 +303,9 @@ export class MqttService {
     this.#stops++
     const run = this.#run
     this.#classes.close()
-    connections.leave(this.#connection)
+    connections.leave(this)
     await run?.drain(timeout)
-    connections.close(this.#connection)
+    connections.close(this)
     this.#run = undefined
     await run?.close()
   }

@@ -71,7 +71,7 @@ export const queues = definePlugin({
     const service = ctx.services.get('queues')
     // Loaded here rather than on import: a server without the page should not load it. It may refuse to start, so it comes first.
     if (ui !== false) (await import('./ui/ui.ts')).addQueuePage(ctx, service, ui)
-    service.mount(ctx.server, ctx.log, config)
+    const unmount = service.mount(ctx.server, ctx.log, config)
     deliverFromOutbox(ctx.server, 'queues', (batch) => service.deliver(batch))
     const { engines } = service
     const failure = (why: string, [of, name]: readonly unknown[]) =>
@@ -89,7 +89,7 @@ export const queues = definePlugin({
       return service.drain(ctx.server.settings.closeTimeout / 4).then(() => {})
     })
     ctx.onClose(async (timeLeft) => {
-      await service.close(timeLeft)
+      await service.stop({ timeout: timeLeft }).finally(unmount)
       if (run) warnOfLeft(engines.memory, ctx.log)
     })
   },

@@ -2,7 +2,7 @@ import { isInTime, type Logger, systemClock, within } from '../../kernel/index.t
 import type { Batch, QueueCounts } from '../shared/engines/contract.ts'
 import { QueueOperationError } from '../shared/engines/errors.ts'
 import type { QueueConfigSettings } from '../shared/engines/options.ts'
-import { Declarations, type Runner } from '../shared/work/declarations.ts'
+import { Declarations } from '../shared/work/declarations.ts'
 import { Mounts } from '../shared/work/mounts.ts'
 import { stopOptions } from '../shared/work/running.ts'
 import { configureServer, forgetProcessConfig } from './config.ts'
@@ -58,7 +58,7 @@ let ofProcess: QueueService | undefined
 function processQueues(): QueueService {
   if (ofProcess === undefined) {
     ofProcess = new QueueService()
-    subscribers.join(ofProcess.runner)
+    subscribers.join(ofProcess)
   }
   return ofProcess
 }
@@ -87,21 +87,6 @@ export class QueueService {
   #leaving = new Set<Subscription>()
   /** Who wants the workers to run. */
   #wanted = new Set<'server' | 'script'>()
-  #unmount: (() => void) | undefined
-  /** @internal */
-  readonly runner: Runner<Subscriber>
-
-  constructor() {
-    const server = () => this.engines.server
-    this.runner = {
-      get server() {
-        return server()
-      },
-      takes: ({ queue }) => this.#wanted.size > 0 || this.engines.resolve(queue).kind === 'memory',
-      adopt: (subscriber) => this.#subscriptionOf(subscriber).start(),
-      drop: (subscriber) => this.#drop(subscriber),
-    }
-  }
 
   /**
    * Starts the workers of this process: every declared subscriber, now and later. For a process without
@@ -130,7 +115,7 @@ export class QueueService {
     if (!isFirst) return
     reportLacking(this.engines.log)
     try {
-      await subscribers.open(this.runner)
+      await subscribers.open(this)
     } catch (error) {
       await this.stop({ timeout: 0 })
       throw error
@@ -149,7 +134,7 @@ export class QueueService {
     if (service.#wanted.size === 0) await service.#end(timeout, service === ofProcess)
     if (service !== ofProcess) return
     forgetProcessConfig()
-    subscribers.join(service.runner)
+    subscribers.join(service)
   }
 
   /** Ends the workers, lets handlers finish within `timeout` milliseconds (10000), and closes every connection. They may run again. */
@@ -165,13 +150,14 @@ export class QueueService {
     if (isClosing) await isInTime(this.engines.close(), giveUpAt - systemClock.monotonic(), systemClock)
   }
 
-  /** Makes these the queues of a server: no subscriber is active until they run. @internal */
-  mount(server: object, log: Logger, config: QueueConfigSettings | undefined): void {
+  /** Makes these the queues of a server, until the returned function is called: no subscriber is active until they run. @internal */
+  mount(server: object, log: Logger, config: QueueConfigSettings | undefined): () => void {
     const owned = config === undefined ? [subscribers] : [subscribers, configureServer()]
     if (servers.size === 0 && ofProcess !== undefined) this.#takeOver(ofProcess)
     Object.assign(this.engines, { server, log, ownConfig: config })
-    this.#unmount = servers.mount(server, this, ...owned)
+    const unmount = servers.mount(server, this, ...owned)
     if (this.#wanted.size === 0) void this.drain(0)
+    return unmount
   }
 
   /** Continues what the process has begun without a server. */
@@ -182,16 +168,7 @@ export class QueueService {
     this.#subscriptions = before.#subscriptions
     this.#leaving = before.#leaving
     this.#wanted = before.#wanted
-    subscribers.replace(before.runner, this.runner)
-  }
-
-  /** Ends what `stop` ends, afterwards these are no longer the queues of a server. @internal */
-  async close(timeout: number): Promise<void> {
-    try {
-      await this.stop({ timeout })
-    } finally {
-      this.#unmount?.()
-    }
+    subscribers.replace(before, this)
   }
 
   /**
@@ -200,7 +177,7 @@ export class QueueService {
    */
   async drain(ms: number): Promise<boolean> {
     this.#wanted.clear()
-    subscribers.leave(this.runner)
+    subscribers.leave(this)
     const all = this.#all
     const ended = Promise.all(all.map((one) => one.stop().ended))
     for (;;) {
@@ -231,18 +208,33 @@ export class QueueService {
     for (const one of all) one.abandon()
   }
 
+  /** @internal */
+  get server(): object | undefined {
+    return this.engines.server
+  }
+
+  /** Whether a subscriber may be active by now. @internal */
+  takes({ queue }: Subscriber): boolean {
+    return this.#wanted.size > 0 || this.engines.resolve(queue).kind === 'memory'
+  }
+
+  /** @internal */
+  adopt(subscriber: Subscriber): Promise<void> {
+    return this.#subscriptionOf(subscriber).start()
+  }
+
   #subscriptionOf(subscriber: Subscriber): Subscription {
     const known = this.#subscriptions.get(subscriber)
     // The configuration of its server may have put the queue on another engine than that of the process.
     if (known !== undefined && known.queue.kind === this.engines.resolve(subscriber.queue).kind) return known
-    if (known !== undefined) void this.#drop(subscriber)
+    if (known !== undefined) void this.drop(subscriber)
     const made = new Subscription(subscriber, this.engines)
     this.#subscriptions.set(subscriber, made)
     return made
   }
 
-  /** Resolves when a subscriber receives no more messages. Those in progress continue. */
-  async #drop(subscriber: Subscriber): Promise<void> {
+  /** Resolves when a subscriber receives no more messages. Those in progress continue. @internal */
+  async drop(subscriber: Subscriber): Promise<void> {
     const subscription = this.#subscriptions.get(subscriber)
     if (subscription === undefined) return
     this.#subscriptions.delete(subscriber)

@@ -1,18 +1,12 @@
 import { Declarations, type Runner } from '../../shared/work/declarations.ts'
 import { Mounts } from '../../shared/work/mounts.ts'
-import type { MqttPublishOptions } from '../messages/message-options.ts'
+import type { MqttApi } from '../api.ts'
 import type { Declared } from './declarations.ts'
 
-/** The connection of a server or of a script, as what is declared uses it. `adopt` resolves once the broker has accepted it or is unavailable. */
-export interface Connection extends Runner<Declared> {
-  /** The server that has mounted it. */
-  server: object | undefined
-  /** Whether it handles what is declared; otherwise it only publishes. */
+/** The service of a server or of a script, as what is declared uses it. */
+export interface Connection extends Runner<Declared>, Pick<MqttApi, 'publish'> {
   readonly handles: boolean
-  publish(topic: string, message: unknown, options?: MqttPublishOptions): Promise<void>
-  /** Every subscription that it handles once it is connected. */
   subscriptions(): readonly Declared[]
-  /** Reports the failure of a subscription for which no caller waits. */
   report(error: unknown): void
 }
 
