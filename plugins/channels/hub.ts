@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { clock, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import { safely } from '../shared/values/safely.ts'
-import { inTenant, nameInTenant } from '../shared/values/tenants.ts'
+import { nameInTenant } from '../shared/values/tenants.ts'
 import {
   type Bus,
   type BusEvents,
@@ -235,12 +235,11 @@ export class Hub {
   }
 
   /** The result of a function of the options, about a client; the client is refused if it fails. */
-  async #said({ joined, channel, name, params }: Member, option: 'presence' | 'state'): Promise<unknown> {
-    const data: unknown = await this.#rules.call(name, option, async (call) => {
-      const ask = () => channel.rules[option]!(joined.client as ChannelClient<never>, params, call)
-      const given = await inTenant(joined.tenant, ask)
-      return JSON.parse(jsonText(given ?? null, (why) => ChannelPayloadError(name, why)))
-    })
+  async #said(member: Member, option: 'presence' | 'state'): Promise<unknown> {
+    const { name } = member
+    const data: unknown = await this.#rules.call(member, option, (given) =>
+      JSON.parse(jsonText(given ?? null, (why) => ChannelPayloadError(name, why))),
+    )
     return data === undefined ? this.#refuse(name) : data
   }
 
@@ -255,12 +254,8 @@ export class Hub {
     }
   }
 
-  #mayJoin({ channel, joined, params, name }: Member): Promise<boolean> {
-    const client = joined.client as ChannelClient<never>
-    const allowed = this.#rules.allow(name, 'join', (call) =>
-      inTenant(joined.tenant, () => channel.rules.join(client, params, call)),
-    )
-    return allowed.catch((refusal: unknown) => {
+  #mayJoin(member: Member): Promise<boolean> {
+    return this.#rules.allow(member, 'join').catch((refusal: unknown) => {
       this.counts.refused++
       throw refusal
     })
@@ -285,16 +280,10 @@ export class Hub {
   async publishOf(joined: JoinedClient, name: string, payload: unknown): Promise<string> {
     const member = joined.members.get(name)
     if (member === undefined || member.waiting !== undefined) throw NotJoinedError(name)
-    const { channel, params, key } = member
+    const { channel, key } = member
     const { publish } = channel.rules
     const body = publish === undefined ? undefined : await channel.bodyOf(payload, 'body', InvalidPayloadError)
-    const client = joined.client as ChannelClient<never>
-    const mayPublish =
-      body !== undefined &&
-      (await this.#rules.allow(name, 'publish', (call) =>
-        inTenant(joined.tenant, () => publish!(client, params, JSON.parse(body), call)),
-      ))
-    if (!mayPublish) {
+    if (body === undefined || !(await this.#rules.allow(member, 'publish', JSON.parse(body)))) {
       this.counts.refused++
       throw ChannelPublishRefusedError(name, publish !== undefined)
     }
@@ -312,13 +301,8 @@ export class Hub {
     const { joined, name } = member
     const wasIn = joined.members.get(name) === member && joined.members.delete(name) && member.waiting === undefined
     this.#rooms.leave(member)
-    if (wasIn && member.channel.rules.onLeave !== undefined) this.#tellLeft(member)
-  }
-
-  #tellLeft({ joined, channel, name, params }: Member): void {
-    const told = this.#rules.call(name, 'onLeave', async (call) => {
-      await inTenant(joined.tenant, () => channel.rules.onLeave!(joined.client as ChannelClient<never>, params, call))
-    })
+    if (!wasIn || member.channel.rules.onLeave === undefined) return
+    const told = this.#rules.call(member, 'onLeave', () => {})
     this.#telling.add(told)
     void told.then(() => this.#telling.delete(told))
   }
