@@ -1,6 +1,6 @@
 import { ArgumentsError, type Logger } from '../../kernel/index.ts'
 import type { Read, Write } from './messages.ts'
-import type { SlowReaders } from './options.ts'
+import type { WebsocketSettings } from './options.ts'
 import type { AnyHandlers, Message, MessageSchemas, ServerSocket } from './types.ts'
 
 /** Counters of all websockets of a plugin. */
@@ -22,8 +22,6 @@ export interface SocketCounts {
 /** All sockets of a plugin, as one of them sees them. */
 export interface AllSockets {
   readonly counts: SocketCounts
-  /** Milliseconds that clients have to respond to a close frame. */
-  readonly closeTimeout: number
   /** @internal Calls back when the connection of a socket has ended and its messages are handled. */
   whenOver(socket: object, callback: () => void): void
   /** @internal The socket has come so far. */
@@ -32,8 +30,8 @@ export interface AllSockets {
   delete(socket: object): void
 }
 
-/** The data that all sockets of one route share. */
-export interface SocketRoute {
+/** The data that all sockets of one route share: its own limits, and the settings of the plugin. */
+export interface SocketRoute extends Omit<WebsocketSettings, 'maxSockets' | 'maxSocketsPerAddress'> {
   readonly path: string
   readonly server: object
   readonly handlers: AnyHandlers
@@ -43,20 +41,10 @@ export interface SocketRoute {
   extension: { received(socket: ServerSocket, message: Message): unknown } | undefined
   readonly write: Write
   readonly protocols: readonly string[] | undefined
-  readonly pingInterval: number | false
-  readonly origins: 'same' | 'any' | readonly string[]
-  readonly maxMessageSize: number
   /** Whether sizes must be measured here: the runtime has one limit for all routes of a server, and lets longer messages through. */
   readonly measures: boolean
-  readonly messagesPerSecond: number | false
-  readonly maxBuffered: number
   /** With more waiting bytes than this, a socket is closed. */
   readonly bufferLimit: number
-  readonly slowReaders: SlowReaders
-  /** Milliseconds that the handler of a message may take. */
-  readonly timeout?: number | undefined
-  /** Whether large messages are compressed for the clients that support it. */
-  readonly compression: boolean
   readonly sockets: AllSockets
   readonly log: Logger
 }

@@ -160,7 +160,7 @@ export class Socket implements ServerSocket, TransportEvents {
 
   #endInTime(transport: Transport): void {
     const terminate = () => this.#state === 'closing' && transport.terminate()
-    systemClock.setTimeout(terminate, this.#route.sockets.closeTimeout).unref()
+    systemClock.setTimeout(terminate, this.#route.closeTimeout).unref()
   }
 
   terminate(): void {

@@ -181,12 +181,7 @@ export class Sockets implements AllSockets {
     const terminate = () => {
       for (const socket of this) socket.terminate()
     }
-    await within(empty, this.closeTimeout, terminate, systemClock)
+    await within(empty, this.#settings.closeTimeout, terminate, systemClock)
     await empty
   })
-
-  /** Milliseconds that clients have to respond to a close frame. */
-  get closeTimeout(): number {
-    return this.#settings.closeTimeout
-  }
 }

@@ -44,6 +44,8 @@ async function members() {
     slowReaders: 'drop' as const,
     compression: false,
     origins: 'same' as const,
+    timeout: undefined,
+    closeTimeout: 10,
     sockets,
     log,
   }

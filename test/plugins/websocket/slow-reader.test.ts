@@ -29,6 +29,8 @@ function openSocket(bufferLimit: number) {
     slowReaders: 'wait' as const,
     compression: false,
     origins: 'same' as const,
+    timeout: undefined,
+    closeTimeout: 10,
     sockets,
     log: memoryLogger(),
   }
