@@ -5,7 +5,7 @@ import { option, type SettingsOf } from '../shared/options/index.ts'
 import { type CronPattern, parsePattern } from '../shared/schedule/pattern.ts'
 import { postgresStore } from '../shared/stores/postgres.ts'
 import { redisStore } from '../shared/stores/redis-store.ts'
-import { sourceOption } from '../shared/work/service-classes.ts'
+import { sourcesOption } from '../shared/work/service-classes.ts'
 import type { BaseCronClass } from './jobs/base-cron.ts'
 import type { CronHandle } from './jobs/handle.ts'
 import { type CronJobOptions, cronJobOptions, timezone } from './jobs/job-options.ts'
@@ -92,44 +92,22 @@ const listedJob = option.shape({
   handler: option.fn<CronHandler>('a function of the run').required(),
   options: cronJobOptions.says('an object such as { name: "cleaning" }'),
 })
-type ListedJob = SettingsOf<typeof listedJob>
 
-type LoadedSource = Exclude<CronSource, CronJobSource>
-const source = option
-  .either(sourceOption<LoadedSource>(''), listedJob)
-  .says(
-    `a glob such as 'src/crons/**/*.js', a class that extends BaseCron, a handle, or { schedule, handler, options }. A function becomes a job by cron('0 3 * * *').start(handler)`,
-  )
-
-const isListed = (one: LoadedSource | ListedJob): one is ListedJob => typeof one === 'object'
-const isLoaded = (one: LoadedSource | ListedJob): one is LoadedSource => !isListed(one)
+const sources = sourcesOption<CronSource, SettingsOf<typeof listedJob>>(
+  listedJob,
+  `a glob such as 'src/crons/**/*.js', a class that extends BaseCron, a handle, or { schedule, handler, options }. A function becomes a job by cron('0 3 * * *').start(handler)`,
+)
 
 const service = {
-  crons: option.list(source).says("a list of globs ('src/crons/**/*.js'), classes, handles and { schedule, handler }"),
+  crons: sources.says("a list of globs ('src/crons/**/*.js'), classes, handles and { schedule, handler }"),
   timezone,
   lock: option.either(ownLock, storedLock).says(lockTakes),
   history: option.int({ min: 0, max: 10_000 }).default(20),
 }
 
-function withSources<Given extends { readonly crons: readonly (LoadedSource | ListedJob)[] | undefined }>(
-  given: Given,
-) {
-  const { crons } = given
-  return {
-    ...given,
-    crons: crons?.filter(isLoaded) ?? ['src/crons/**/*.{ts,js}'],
-    isDefaultGlob: crons === undefined,
-    /** The jobs that are given as objects. */
-    jobs: crons?.filter(isListed) ?? [],
-  }
-}
-
 const logger = option.having<Logger>(['info', 'warn', 'error', 'child'], 'a logger')
 
-export const cronServiceOptions = option
-  .shape({ ...service, logger })
-  .into(withSources)
-  .typed<CronServiceOptions & { logger?: Logger }>()
+export const cronServiceOptions = option.shape({ ...service, logger }).typed<CronServiceOptions & { logger?: Logger }>()
 
 export type CronSettings = SettingsOf<typeof cronServiceOptions>
 export type CronLockSettings = NonNullable<CronSettings['lock']>
@@ -138,5 +116,4 @@ export const cronUiOptions = option.shape(operatorPageOptions('/crons')).typed<C
 
 export const cronOptions = option
   .shape({ ...service, ui: option.feature(cronUiOptions).default(false) })
-  .into(withSources)
   .typed<CronOptions>()

@@ -1,7 +1,7 @@
 import { clock, didYouMean, isInTime, type Logger, systemClock } from '../../kernel/index.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { Running, stopOptions } from '../shared/work/running.ts'
-import { nameOf } from '../shared/work/service-classes.ts'
+import { nameOf, type ServiceSources } from '../shared/work/service-classes.ts'
 import { CronNameError } from './failures.ts'
 import { leaveTo, openAlone } from './jobs/alone.ts'
 import { classlessJob, cronClasses, jobsOfClass } from './jobs/base-cron.ts'
@@ -24,6 +24,7 @@ import { openWallClock, type WallClock } from './schedule/system-clock.ts'
  */
 export class CronService {
   readonly #settings: CronSettings
+  readonly #sources: NonNullable<CronSettings['crons']>
   readonly #clock: WallClock | undefined
   #logger: Logger
   /** By the runs in scripts, which identify a job. */
@@ -48,9 +49,10 @@ export class CronService {
     wall?: WallClock,
   ) {
     this.#settings = settings
+    this.#sources = settings.crons ?? { sources: ['src/crons/**/*.{ts,js}'], listed: [], isDefault: true }
     this.#clock = wall
     this.#logger = settings.logger ?? lineLogger()
-    this.#listed = settings.jobs.map(({ schedule, handler, options }) => {
+    this.#listed = this.#sources.listed.map(({ schedule, handler, options }) => {
       const nameOf = naming(options.name, schedule.text, () => this.server)
       return {
         get name() {
@@ -112,7 +114,7 @@ export class CronService {
       around.guard = new LockGuard(opened.lock, opened.ttl, logger)
       void around.guard.probe()
     }
-    const jobs = await loadCrons(this.#settings, logger, this.server)
+    const jobs = await loadCrons(this.#sources, logger, this.server)
     if (life.isHalted) return
     await started.open(this)
     if (life.isHalted) return
@@ -273,11 +275,7 @@ export class CronService {
  *
  * @throws (as a rejection) CronFileError, CronClassError.
  */
-async function loadCrons(
-  { crons, isDefaultGlob: isDefault }: CronSettings,
-  log: Logger,
-  server: object | undefined,
-): Promise<Declared[]> {
+async function loadCrons(sources: ServiceSources, log: Logger, server: object | undefined): Promise<Declared[]> {
   const jobs: Declared[] = []
   const other = (value: unknown, where: string) => {
     const handle = handleOf(value)
@@ -286,7 +284,7 @@ async function loadCrons(
     return handle !== undefined
   }
   await cronClasses.load(
-    { sources: crons, isDefault, other },
+    { ...sources, other },
     {
       server,
       take: (cls) => void jobs.push(...jobsOfClass(cls, log, server)),

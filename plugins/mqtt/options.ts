@@ -1,6 +1,6 @@
 import { CallSite, type Logger } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
-import { sourceOption } from '../shared/work/service-classes.ts'
+import { type GivenSources, sourcesOption } from '../shared/work/service-classes.ts'
 import { type ConnectionOptions, connectionMembers, milliseconds, withAddress } from './links/connection-options.ts'
 import { filterOption, type MqttSubscribeOptions, subscribeOptions } from './messages/message-options.ts'
 import type { BaseMqttClass } from './subscriptions/base-mqtt.ts'
@@ -75,14 +75,9 @@ export interface MqttServiceOptions extends MqttConnectOptions {
   logger?: Logger
 }
 
-export interface Sources {
+export interface Sources extends GivenSources<Declared> {
   /** Whether the subscriptions of this process are handled at all. */
   readonly isOn: boolean
-  readonly sources: readonly (string | BaseMqttClass)[]
-  /** The subscriptions that are given as objects. */
-  readonly declared: readonly Declared[]
-  /** Whether the files are the default ones, which need not exist. */
-  readonly isDefault: boolean
 }
 
 const listed = option
@@ -91,26 +86,21 @@ const listed = option
     handler: option.fn('a function that is called with each message').required(),
     options: subscribeOptions,
   })
-  .says('a subscription ({ topic, handler, options })')
   .into(({ topic, handler, options }) => declarationOf(topic, handler, options))
 
-const source = option.either(
-  sourceOption<string | BaseMqttClass>("a glob such as 'src/mqtt/**/*.ts', a class that extends BaseMqtt"),
+const sources = sourcesOption<MqttSource, Declared>(
   listed,
+  "a glob such as 'src/mqtt/**/*.ts', a class that extends BaseMqtt, or a subscription ({ topic, handler, options })",
 )
-
-type Source = string | BaseMqttClass | Declared
-const isDeclared = (one: Source): one is Declared => typeof one === 'object'
-const isLoaded = (one: Source): one is string | BaseMqttClass => !isDeclared(one)
 
 /** Files, classes and subscriptions; `files` is the default. */
 const subscribeOption = (files: readonly string[]) =>
   option
-    .either(option.flag(), option.list(source))
+    .either(option.flag(), sources)
     .says("true, false, or a list of globs ('src/mqtt/**/*.ts'), classes and subscriptions ({ topic, handler })")
     .into((given): Sources => {
-      if (typeof given === 'boolean') return { isOn: given, sources: given ? files : [], declared: [], isDefault: true }
-      return { isOn: true, sources: given.filter(isLoaded), declared: given.filter(isDeclared), isDefault: false }
+      if (typeof given === 'boolean') return { isOn: given, sources: given ? files : [], listed: [], isDefault: true }
+      return { isOn: true, ...given }
     })
     .default(true)
 

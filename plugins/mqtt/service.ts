@@ -103,7 +103,7 @@ export class MqttService {
     const { subscribe, logger } = settings
     this.#settings = settings
     this.#sources = subscribe
-    this.#own = new Set(subscribe.declared)
+    this.#own = new Set(subscribe.listed)
     this.#log = logger ?? lineLogger()
     this.#classes = new OwnClasses(this, this.#own)
   }
@@ -117,7 +117,7 @@ export class MqttService {
 
   /** Every subscription of this server: those of its own, and what is declared. @internal */
   subscriptions(): readonly Declared[] {
-    return connections.subscriptionsOf({ isOn: this.handles, declared: this.#own }, this.server)
+    return connections.subscriptionsOf({ isOn: this.handles, listed: this.#own }, this.server)
   }
 
   /** Whether it handles what is declared; otherwise it only publishes. @internal */

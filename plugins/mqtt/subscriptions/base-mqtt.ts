@@ -31,8 +31,6 @@ export const mqttClasses = new ServiceClasses<BaseMqtt, MqttNote>({
 
 /** The services that have classes. */
 const services = new Set<OwnClasses>()
-/** The subscriptions of the instance that a service is creating. */
-let created: readonly Declared[] = []
 
 /**
  * The base class for `@mqtt.subscribe` methods. They are subscribed as soon as there is an instance. For a class
@@ -56,18 +54,10 @@ export abstract class BaseMqtt {
   constructor() {
     const cls = new.target
     this.logger = mqttClasses.created(this, cls)
-    const instance = this as unknown as Record<PropertyKey, (...all: readonly unknown[]) => unknown>
-    // Looked up for each message: the fields of the class do not exist yet, and one of them may be the method.
-    const all = mqttClasses
-      .methodsOf(cls)
-      .map(({ name, note }) => declaredBy(note, (...args) => instance[name]!(...args)))
-    if (mqttClasses.isCreating(cls)) {
-      created = all
-      return
-    }
+    if (mqttClasses.isCreating(cls)) return
     const owner = runningServer()
     for (const service of services) if (owner === undefined || service.server === owner) service.leave(cls)
-    for (const declared of all)
+    for (const declared of declaredIn(this, cls))
       declarations.add(declared, owner).catch((error: unknown) => declarations.runners[0]?.report(error))
   }
 }
@@ -77,6 +67,12 @@ export type BaseMqttClass = new () => BaseMqtt
 
 const declaredBy = ({ topic, options }: MqttNote, handler: (...args: readonly unknown[]) => unknown): Declared =>
   declarationOf(topic, handler, options)
+
+function declaredIn(instance: BaseMqtt, cls: AnyClass): readonly Declared[] {
+  const methods = instance as unknown as Record<PropertyKey, (...all: readonly unknown[]) => unknown>
+  // Looked up for each message: the fields of the class may not exist yet, and one of them may be the method.
+  return mqttClasses.methodsOf(cls).map(({ name, note }) => declaredBy(note, (...args) => methods[name]!(...args)))
+}
 
 /** The classes of one service, each with the instance that it has created, and methods without a class. */
 export class OwnClasses implements ServiceMount<BaseMqtt, MqttNote> {
@@ -117,10 +113,9 @@ export class OwnClasses implements ServiceMount<BaseMqtt, MqttNote> {
   take(cls: BaseMqttClass): void {
     if (this.isTaken(cls)) this.leave(cls)
     else if (!this.#all.has(cls)) {
-      created = []
-      mqttClasses.instanceOf(cls, this.#log, this.server)
+      const instance = mqttClasses.instanceOf(cls, this.#log, this.server)
       this.leave(cls)
-      this.#add(cls, created)
+      this.#add(cls, declaredIn(instance, cls))
     }
   }
 

@@ -21,9 +21,9 @@ const current = new Set<Connection>()
 
 /** Every subscription of a server with these of its own. */
 export const subscriptionsOf = (
-  { isOn, declared }: { readonly isOn: boolean; readonly declared: Iterable<Declared> },
+  { isOn, listed }: { readonly isOn: boolean; readonly listed: Iterable<Declared> },
   server: object | undefined,
-): Declared[] => (isOn ? [...declared, ...declarations.of(server)] : [])
+): Declared[] => (isOn ? [...listed, ...declarations.of(server)] : [])
 
 const isScript = ({ server }: Connection) => server === undefined
 

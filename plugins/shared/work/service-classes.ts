@@ -3,7 +3,7 @@ import { type AnyClass, type AnyMethod, type DecoratedMethod, decoratedMethods }
 import { Notes } from '../decorators/notes.ts'
 import { importFiles } from '../files/modules.ts'
 import { applicationLogger, lineLogger } from '../logging/logger.ts'
-import { option } from '../options/index.ts'
+import { type Check, type Need, option } from '../options/index.ts'
 import { runningServer } from '../values/running-server.ts'
 import { orFail } from '../values/safely.ts'
 
@@ -69,8 +69,19 @@ export interface ServiceSources {
 
 const isSource = (given: unknown) => (typeof given === 'string' ? given.trim() !== '' : typeof given === 'function')
 
-/** A glob or a class, as far as it can be checked before anything is loaded. */
-export const sourceOption = <Source>(takes: string) => option.value<Source>(takes, isSource)
+/** Files and classes to load, and work that is given as objects. */
+export interface GivenSources<Listed> extends Omit<ServiceSources, 'other'> {
+  readonly listed: readonly Listed[]
+}
+
+/** An option for globs and classes, as far as they can be checked before anything is loaded, and for objects; `takes` describes each. */
+export const sourcesOption = <Source, Listed extends object>(listed: Check<never, Listed, Need>, takes: string) =>
+  option
+    .list(option.either(option.value<Source>('', isSource), listed).says(takes))
+    .into((given): GivenSources<Listed> => {
+      const isListed = (one: Source | Listed): one is Listed => typeof one === 'object'
+      return { sources: given.filter((one) => !isListed(one)), listed: given.filter(isListed), isDefault: false }
+    })
 
 /** The name of a function or a class, for messages. */
 export const nameOf = (value: unknown) => (value as { name?: string }).name || 'a function'
