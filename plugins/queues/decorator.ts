@@ -1,5 +1,5 @@
 import type { Logger } from '../../kernel/index.ts'
-import { decorator, type MethodMark } from '../shared/decorators/decorator.ts'
+import { type AnyClass, type DecoratedMethod, decorator, type MethodMark } from '../shared/decorators/decorator.ts'
 import { QueueHandlerError } from '../shared/engines/errors.ts'
 import { madeIn } from '../shared/values/memoize.ts'
 import { instanceStandIn, memberUsed } from '../shared/work/service-classes.ts'
@@ -8,16 +8,10 @@ import type { QueueHandler } from './batch.ts'
 /** A method that receives the messages of a queue. */
 export type QueueMethod<Payload> = (payload: Payload, ...rest: never[]) => unknown
 
-interface MethodContext {
-  readonly name: PropertyKey
-  addInitializer(run: (this: object) => void): void
-}
-
 // Handlers of one class share one instance.
-const instances = new WeakMap<object, object>()
+const instances = new WeakMap<AnyClass, object>()
 
-const instanceOf = (prototype: object): object =>
-  madeIn(instances, prototype, () => new (prototype.constructor as new () => object)())
+const instanceOf = (cls: AnyClass): object => madeIn(instances, cls, () => new (cls as new () => object)())
 
 const call = (instance: object, name: PropertyKey, args: readonly unknown[]): unknown =>
   (instance as Record<PropertyKey, (...args: readonly unknown[]) => unknown>)[name]!(...args)
@@ -47,26 +41,20 @@ export function methodDecorator<Payload>(
   queue: string,
   declare: (handler: QueueHandler<Payload>) => void,
 ): MethodMark<QueueMethod<Payload>> {
-  // Refuses everything but instance methods, with the same message as every other decorator.
-  const mark = decorator({ name: 'subscribeMethod', method: () => {} }) as (...args: readonly unknown[]) => void
-  return (first: unknown, second: unknown, third?: unknown): void => {
-    mark(first, second, third)
-    if (typeof second !== 'object' || second === null) {
-      const [prototype, name] = [first as object, second as PropertyKey]
-      declare((...args) => call(instanceOf(prototype), name, args))
-      return
-    }
-    const { name, addInitializer } = second as MethodContext
+  const method = ({ name, owner, value, whenCreated }: DecoratedMethod) => {
+    if (owner !== undefined) return declare((...args) => call(instanceOf(owner), name, args))
     let newest: object | undefined
-    const method = first as (...args: readonly unknown[]) => unknown
-    const member = memberUsed(method)
+    const member = memberUsed(value)
     const lack = member === undefined ? undefined : noInstance(queue, name, member)
     if (lack !== undefined) lacking.add(lack)
     const absent = instanceStandIn({}, (one) => noInstance(queue, name, one))
-    addInitializer?.call(second, function remember() {
-      newest = this
+    whenCreated?.((instance) => {
+      newest = instance
       if (lack !== undefined) lacking.delete(lack)
     })
-    declare((...args) => (newest === undefined ? method.apply(absent, args) : call(newest, name, args)))
+    declare((...args) =>
+      newest === undefined ? Reflect.apply(value, absent, args as never) : call(newest, name, args),
+    )
   }
+  return decorator<QueueMethod<Payload>>({ name: 'subscribeMethod', method })
 }

@@ -127,6 +127,7 @@ interface StandardContext {
   readonly static?: boolean
   readonly private?: boolean
   readonly metadata?: object
+  /** On a class, `run` is called with the class, and on a method with each instance. */
   addInitializer?(run: (this: AnyClass) => void): void
 }
 
@@ -154,7 +155,13 @@ function readStandard(value: unknown, context: StandardContext): Site {
   if (context.private) return { label, what: 'a private method' }
   if (metadata === undefined) throw DecoratorMetadataError(label)
   const notes = notesOfMetadata(metadata).method(name!)
-  return methodSite({ name: name!, label, notes, owner: undefined, value: value as AnyMethod })
+  return methodSite({
+    ...{ name: name!, label, notes, owner: undefined, value: value as AnyMethod },
+    whenCreated: (run) =>
+      context.addInitializer?.(function remember() {
+        run(this)
+      }),
+  })
 }
 
 function readLegacy(target: unknown, name: unknown, third: unknown): Site {

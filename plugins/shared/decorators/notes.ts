@@ -32,6 +32,8 @@ export interface DecoratedMethod extends Decorated {
   readonly owner: AnyClass | undefined
   /** The method as it is now; a decorator above may replace it. */
   readonly value: AnyMethod
+  /** Calls back with each new instance of the class, in the protocol that does not provide the class. @internal */
+  whenCreated?(run: (instance: object) => void): void
 }
 
 type NoteMap = Map<Notes<unknown>, unknown[]>
