@@ -49,7 +49,7 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
   ...(['bullmq', 'pgboss', 'sqs'] as const).map((kind) =>
     missingPackage(async (input) => {
       const queue = input.services.queues!.declared().find((one) => one.kind === kind)
-      return queue && enginesOf(input).driverOf(queue, queue.name)
+      return queue && enginesOf(input).driverOf(queue)
     }),
   ),
   {

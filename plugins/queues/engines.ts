@@ -2,7 +2,13 @@ import { isFrameworkError, type Logger, systemClock, type Timer, within } from '
 import type { LockService } from '../locks/index.ts'
 import { redisAddress } from '../shared/engines/bullmq-connection.ts'
 import type { DriverHost, QueueDriver } from '../shared/engines/contract.ts'
-import { customDriver, type EngineRef, type GenericPubSub, type Unresolved } from '../shared/engines/custom.ts'
+import {
+  customDriver,
+  type EngineRef,
+  type GenericPubSub,
+  type QueueRef,
+  type Unresolved,
+} from '../shared/engines/custom.ts'
 import { QueueNotConfiguredError, QueueUnavailableError } from '../shared/engines/errors.ts'
 import { MemoryDriver } from '../shared/engines/memory.ts'
 import {
@@ -81,28 +87,28 @@ export class Engines {
   }
 
   /** A queue with its engine. */
-  resolve<Queue extends EngineRef & { readonly name: string }>(queue: Unresolved<Queue>): Queue {
+  resolve<Queue extends QueueRef>(queue: Unresolved<Queue>): Queue {
     const made = queue.kind === undefined ? this.#configured(queue) : (queue as Queue)
     const { kind, pubsub } = made
     if (!this.isInMemory || (kind === 'memory' && pubsub === undefined)) return made
     return { ...made, kind: 'memory', pubsub: undefined, standsFor: { kind, pubsub } }
   }
 
-  #configured<Queue extends EngineRef & { readonly name: string }>(queue: Unresolved<Queue>): Queue {
+  #configured<Queue extends QueueRef>(queue: Unresolved<Queue>): Queue {
     const { default: usual, ...named } = this.config.queues
-    const kind = (Object.hasOwn(named, queue.name as string) ? named[queue.name as string] : undefined) ?? usual
+    const kind = (Object.hasOwn(named, queue.name) ? named[queue.name] : undefined) ?? usual
     return { ...queue, kind, pubsub: this.#settingsOf(kind)?.pubsub } as unknown as Queue
   }
 
-  driverOf({ kind, pubsub }: EngineRef, queue: string): Promise<Driver> {
-    return memoizedIn(this.#open, pubsub ?? kind, () => this.#load(kind, pubsub, queue))
+  driverOf(queue: QueueRef): Promise<Driver> {
+    return memoizedIn(this.#open, queue.pubsub ?? queue.kind, () => this.#load(queue))
   }
 
-  async #load(kind: string, pubsub: GenericPubSub | undefined, queue: string): Promise<Driver> {
+  async #load({ name, kind, pubsub }: QueueRef): Promise<Driver> {
     const host = this.#hostOf(kind)
     if (pubsub !== undefined) return customDriver(pubsub, host)
     if (kind === 'memory') return this.memory as Driver
-    if (this.#settingsOf(kind) === undefined) throw QueueNotConfiguredError(queue, kind)
+    if (this.#settingsOf(kind) === undefined) throw QueueNotConfiguredError(name, kind)
     return (kinds[kind as keyof typeof kinds] as Kind).load(this.config, host)
   }
 
@@ -157,45 +163,43 @@ export class Engines {
   }
 
   /**
-   * Asks an engine, within its `publishTimeout`: BullMQ by itself would wait for ever.
+   * Asks the engine of a queue, within its `publishTimeout`: BullMQ by itself would wait for ever.
    *
    * @throws QueueUnavailableError (as a rejection) when it cannot be reached; its refusals reject unchanged.
    */
   ask<Result>(
-    engine: EngineRef,
-    queue: string,
+    queue: QueueRef,
     question: (driver: Driver, signal: AbortSignal) => Result,
   ): Result | Promise<Awaited<Result>> {
     // It waits for nothing: a timer, an abort controller and promises would take half of the time of a message.
-    if (engine.kind === 'memory' && engine.pubsub === undefined) return question(this.memory as Driver, never)
-    return this.#askInTime(engine, queue, question)
+    if (queue.kind === 'memory' && queue.pubsub === undefined) return question(this.memory as Driver, never)
+    return this.#askInTime(queue, question)
   }
 
   async #askInTime<Result>(
-    engine: EngineRef,
-    queue: string,
+    queue: QueueRef,
     question: (driver: Driver, signal: AbortSignal) => Result,
   ): Promise<Awaited<Result>> {
-    const driver = await this.driverOf(engine, queue)
-    const { publishTimeout } = this.#settingsOf(engine.kind) ?? ownEngineDefaults
+    const driver = await this.driverOf(queue)
+    const { publishTimeout } = this.#settingsOf(queue.kind) ?? ownEngineDefaults
     const tooLate = new AbortController()
     const late = () => {
       tooLate.abort()
       // The reason why it does not connect: a wrong password, for example.
-      const cause = this.#away.get(engine.kind)
+      const cause = this.#away.get(queue.kind)
       const why = isFrameworkError(cause) ? `: ${cause.message}` : ''
-      const error = this.unavailable(engine.kind, queue, `did not respond within ${publishTimeout} ms${why}`)
+      const error = this.unavailable(queue, `did not respond within ${publishTimeout} ms${why}`)
       throw cause === undefined ? error : Object.assign(error, { cause })
     }
     try {
       return await within(Promise.resolve(question(driver, tooLate.signal)), publishTimeout, late, systemClock)
     } catch (error) {
       if (isFrameworkError(error) || !isUnreachable(error)) throw error
-      throw Object.assign(this.unavailable(engine.kind, queue, 'does not respond'), { cause: error })
+      throw Object.assign(this.unavailable(queue, 'does not respond'), { cause: error })
     }
   }
 
-  unavailable(kind: string, queue: string, why: string): Error {
+  unavailable({ kind, name: queue }: QueueRef, why: string): Error {
     const [name, remedy] = Object.hasOwn(kinds, kind)
       ? (kinds[kind as keyof typeof kinds] as Kind).backend(this.config)
       : [`its engine "${kind}"`, 'Check that engine']

@@ -71,6 +71,7 @@ function optionsOf(kind: string | undefined) {
 const definition = (name: string, kind: string | undefined, options: object | undefined) => ({
   name,
   kind,
+  pubsub: undefined,
   ...optionsOf(kind).parse(options as never, kind === undefined ? 'queue' : `${kind}Queue`),
 })
 
@@ -172,5 +173,6 @@ export function createQueue<Payload, Options extends object = object>(
   }
   const kind = pubsub.name ?? name
   ownKinds.add(kind)
-  return new Queue({ name, kind, pubsub: pubsub as GenericPubSub, isForeign: true })
+  const plain = { schema: undefined, version: 1, upgrade: undefined }
+  return new Queue({ ...plain, name, kind, pubsub: pubsub as GenericPubSub, isForeign: true })
 }

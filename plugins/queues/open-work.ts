@@ -11,7 +11,7 @@ const mostNamed = 100
 export async function openWork(queues: QueueService): Promise<OpenWork[]> {
   const served = new Set(queues.subscribers().map(({ queue, kind }) => `${kind} ${queue}`))
   const all = queues.declared().map(async (queue) => {
-    const work = await queues.engines.ask(queue, queue.name, (driver, signal) => messagesOf(driver, queue, signal))
+    const work = await queues.engines.ask(queue, (driver, signal) => messagesOf(driver, queue, signal))
     if (served.has(`${queue.kind} ${queue.name}`)) return work
     return work.map(({ what }) => ({ what: `${what}, which has no subscriber in this server`, isElsewhere: true }))
   })

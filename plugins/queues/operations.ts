@@ -222,7 +222,7 @@ export class QueueOperator {
   }
 
   #ask<Result>(work: (driver: QueueDriver<object>, signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    return this.#engines.ask(this.#queue, this.name, async (driver, signal) => work(driver, signal))
+    return this.#engines.ask(this.#queue, async (driver, signal) => work(driver, signal))
   }
 }
 

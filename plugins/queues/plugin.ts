@@ -2,7 +2,7 @@ import { definePlugin, didYouMean, type Kernel, type Logger } from '../../kernel
 import type { AsyncApiChannel } from '../asyncapi/index.ts'
 import { addressOfName } from '../shared/descriptions/names.ts'
 import { figure } from '../shared/development/metrics.ts'
-import type { EngineRef } from '../shared/engines/custom.ts'
+import type { QueueRef } from '../shared/engines/custom.ts'
 import { QueueConfigurationError } from '../shared/engines/errors.ts'
 import type { MemoryDriver } from '../shared/engines/memory.ts'
 import { queuesOptions } from '../shared/engines/options.ts'
@@ -74,8 +74,8 @@ export const queues = definePlugin({
     const unmount = service.mount(ctx.server, ctx.log, config)
     deliverFromOutbox(ctx.server, 'queues', (batch) => service.deliver(batch))
     const { engines } = service
-    const failure = (why: string, [of, name]: readonly unknown[]) =>
-      engines.unavailable((of as EngineRef).kind, String(name), `does not respond: ${why}`)
+    const failure = (why: string, [queue]: readonly unknown[]) =>
+      engines.unavailable(queue as QueueRef, `does not respond: ${why}`)
     announceBackend(ctx.server, 'queues', engines, { methods: ['ask'], limit: 5_000, failure })
     engines.locks = () => ctx.services.find('locks')
     engines.isInMemory = engines.memory.notesSites = isInMemory

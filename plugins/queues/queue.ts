@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { clock, isOptions, OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import type { MethodMark } from '../shared/decorators/decorator.ts'
 import type { QueueCounts } from '../shared/engines/contract.ts'
-import type { EngineRef, GenericPubSub, Unresolved } from '../shared/engines/custom.ts'
+import type { EngineRef, Unresolved } from '../shared/engines/custom.ts'
 import { dangerous, QueuePayloadError, QueueServerError } from '../shared/engines/errors.ts'
 import { memoryTermsOf } from '../shared/engines/memory-terms.ts'
 import type { Meta } from '../shared/engines/meta.ts'
@@ -24,7 +24,7 @@ import { methodDecorator, type QueueMethod } from './decorator.ts'
 import type { Engines } from './engines.ts'
 import { declareQueue } from './registry.ts'
 import { keyOf, tickTtl } from './repeats.ts'
-import { type PayloadSchema, payloadCheck } from './schema.ts'
+import { payloadCheck } from './schema.ts'
 import { type QueueService, queuesOf, type StoredBatch, servers, subscribers } from './service.ts'
 import {
   type SubscribeBatchOptions,
@@ -33,7 +33,6 @@ import {
   type Subscriber,
   subscribeBatchOptions,
   subscribeOptions,
-  type UpgradePayload,
 } from './subscription.ts'
 
 /** A handle of one subscriber, to remove it. */
@@ -66,14 +65,7 @@ const publishTrace = new Trace<QueuePublishTrace>('queue.publish')
 export type BatchOptions<Payload, Options> = Options | ((payload: Payload, index: number) => Options | undefined)
 
 /** The parts of a queue. */
-export interface QueueDefinition {
-  readonly name: string
-  /** Without one, the configuration decides. */
-  readonly kind: string | undefined
-  readonly pubsub?: GenericPubSub
-  readonly schema?: PayloadSchema | undefined
-  readonly version?: number
-  readonly upgrade?: UpgradePayload | undefined
+export interface QueueDefinition extends Omit<Unresolved<SubscribedQueue>, 'check'> {
   /** The options of its messages, unless `publish` has others. */
   readonly defaults?: object
   /** Whether the engine receives the options as they are written. */
@@ -100,13 +92,12 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
 
   /** `server`: the one that it belongs to; without one, that of the code that uses it. @internal */
   constructor(definition: QueueDefinition, server?: object) {
-    const { name, kind, pubsub, schema, version = 1, upgrade } = definition
+    const { name, kind, pubsub, schema } = definition
     checkName(name, kind)
     this.name = name
     this.#what = `the queue "${name}"`
     this.#message = `a message of ${this.#what}`
-    const check = schema === undefined ? undefined : payloadCheck(name, schema)
-    this.#self = { name, kind, pubsub, check, schema, version, upgrade }
+    this.#self = { ...definition, check: schema === undefined ? undefined : payloadCheck(name, schema) }
     this.#definition = definition
     this.#server = server
     // What the engine cannot have is an error where the queue is made or, if the configuration decides, where a server boots.
@@ -248,7 +239,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
         const metas = settings.map((one) => metaFor(one, version, carrier, tenant))
         const sent = store
           ? this.#store(store, { name, kind, texts, options, metas })
-          : engines.ask(engine, name, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
+          : engines.ask(engine, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
         if (event === undefined && !settings.some(hasId)) return sent
         const known = (ids: string[]) => ids.map((id, i) => settings[i]!.meta?.id ?? id)
         return Promise.resolve(sent).then((ids) => Object.assign(event ?? {}, { ids: known(ids) }).ids)
@@ -387,7 +378,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
 
   /** Returns the number of messages by state. The numbers of SQS are approximate. */
   async counts(): Promise<QueueCounts> {
-    return this.engines.ask(this.#resolved, this.name, (driver, signal) => driver.counts(this.name, signal))
+    return this.engines.ask(this.#resolved, (driver, signal) => driver.counts(this.name, signal))
   }
 
   /**
@@ -398,7 +389,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
    * new Server({ plugins: { health: { checks: { orders: () => orders.health() } } } })
    */
   async health(): Promise<void> {
-    await this.engines.ask(this.#resolved, this.name, (driver, signal) => driver.ping(signal))
+    await this.engines.ask(this.#resolved, (driver, signal) => driver.ping(signal))
   }
 }
 

@@ -1,6 +1,6 @@
 import { clock, described, OptionError, type Timer } from '../../kernel/index.ts'
 import type { LockService } from '../locks/index.ts'
-import type { EngineRef } from '../shared/engines/custom.ts'
+import type { QueueRef } from '../shared/engines/custom.ts'
 import { knowsIds, type RepeatSettings, sqsTtl } from '../shared/engines/publish-options.ts'
 import type { RepeatedTick } from '../shared/locks/contract.ts'
 import { nextTime } from '../shared/schedule/calendar.ts'
@@ -62,7 +62,7 @@ export class Repeats {
   }
 
   /** The locks by which the processes agree, for a queue whose engine knows no ids. */
-  locksFor(queue: EngineRef & { readonly name: string }): LockService | undefined {
+  locksFor(queue: QueueRef): LockService | undefined {
     if (knowsIds(queue.standsFor ?? queue, queue.name)) return undefined
     const locks = this.#engines.locks()
     if (locks !== undefined) return locks

@@ -263,7 +263,7 @@ export class QueueService {
     // Two engines of the application may have the same name.
     const one = new Map(this.declared().map((queue) => [queue.pubsub ?? queue.kind, queue]))
     await Promise.all(
-      [...one.values()].map((queue) => this.engines.ask(queue, queue.name, (driver, signal) => driver.ping(signal))),
+      [...one.values()].map((queue) => this.engines.ask(queue, (driver, signal) => driver.ping(signal))),
     )
   }
 
@@ -272,7 +272,7 @@ export class QueueService {
     return Promise.all(
       this.declared().map(async (queue) => {
         const { name, kind } = queue
-        const counts = await this.engines.ask(queue, name, (driver, signal) => driver.counts(name, signal))
+        const counts = await this.engines.ask(queue, (driver, signal) => driver.counts(name, signal))
         return { queue: name, kind, ...counts }
       }),
     )
@@ -298,7 +298,7 @@ export class QueueService {
       )
     // JSON has no `undefined`.
     const options = given.map((one) => one ?? undefined)
-    await this.engines.ask(queue, name, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
+    await this.engines.ask(queue, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
   }
 
   /** The queues whose engine is configured. @internal */

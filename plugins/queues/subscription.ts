@@ -1,6 +1,6 @@
 import { clock, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import type { Consumer, Deliver, Delivery } from '../shared/engines/contract.ts'
-import type { EngineRef, Unresolved } from '../shared/engines/custom.ts'
+import type { QueueRef, Unresolved } from '../shared/engines/custom.ts'
 import { dangerous, QueueExpiredError, QueuePayloadError, QueueVersionError } from '../shared/engines/errors.ts'
 import { type Meta, metaOf } from '../shared/engines/meta.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
@@ -53,8 +53,7 @@ export const subscribeBatchOptions = option
   .typed<SubscribeBatchOptions>()
 
 /** A queue, as its subscribers see it. */
-export interface SubscribedQueue extends EngineRef {
-  readonly name: string
+export interface SubscribedQueue extends QueueRef {
   readonly check: CheckPayload | undefined
   /** The schema of the check. */
   readonly schema: PayloadSchema | undefined
@@ -175,7 +174,7 @@ export class Subscription {
   }
 
   async #begin(work: Work): Promise<void> {
-    const driver = await this.#engines.driverOf(this.queue, this.queue.name)
+    const driver = await this.#engines.driverOf(this.queue)
     const consume = async () => {
       if (this.#work !== work) return
       work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.#concurrency })

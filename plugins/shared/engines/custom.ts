@@ -81,6 +81,11 @@ export interface EngineRef {
   readonly standsFor?: EngineRef | undefined
 }
 
+/** A queue on its engine. */
+export interface QueueRef extends EngineRef {
+  readonly name: string
+}
+
 /** A queue as it was declared: without an engine, the configuration decides. */
 export type Unresolved<Queue extends EngineRef> = Omit<Queue, 'kind'> & { readonly kind: string | undefined }
 
