@@ -148,8 +148,7 @@ export class Run {
 
 /** Makes the link for the settings; loads the network client only if it is needed. */
 export async function openLink(settings: MqttSettings, events: LinkEvents, server?: object): Promise<Link> {
-  if (settings.provider === 'memory')
-    return new (await import('./links/memory.ts')).MemoryLink(settings, events, server)
+  if (settings.provider === 'memory') return (await import('./links/memory.ts')).memoryLink(settings, events, server)
   const mqtt: unknown = await peer('mqtt', () => import('mqtt'), 'the mqtt plugin')
   return new (await import('./links/network.ts')).NetworkLink(mqtt as MqttPackage, settings, events)
 }

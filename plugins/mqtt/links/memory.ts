@@ -1,11 +1,11 @@
 // Not the global, which a runner may fake.
 import { setImmediate } from 'node:timers'
+import { madeIn } from '../../shared/values/memoize.ts'
 import { MqttUnavailableError } from '../errors.ts'
-import type { MqttQos } from '../messages/message-options.ts'
 import { bytesOf } from '../messages/payload.ts'
 import type { MqttSettings } from '../options.ts'
 import { parseFilter } from '../topics/filter.ts'
-import { type Link, type LinkEvents, LinkLost, type Outgoing } from './contract.ts'
+import { type Link, type LinkEvents, LinkLost } from './contract.ts'
 import { type Client, type Delivered, type Hello, MemoryBroker, type Session } from './memory-broker.ts'
 import { withCarrier } from './packets.ts'
 
@@ -32,82 +32,63 @@ function helloOf(settings: MqttSettings): Hello {
 }
 
 /** A connection to a broker within this process: it ends through `close`, or when another client of the same name connects. */
-export class MemoryLink implements Link {
-  readonly window = 1000
-  readonly #settings: MqttSettings
-  readonly #server: object | undefined
-  readonly #hello: Hello
-  readonly #events: LinkEvents
-  readonly #client: Client
-  #broker: MemoryBroker | undefined
-  #session: Session | undefined
-  #place: unknown
-
-  constructor(settings: MqttSettings, events: LinkEvents, server: object | undefined) {
-    this.#settings = settings
-    this.#server = server
-    this.#hello = helloOf(settings)
-    this.#events = events
-    this.#client = { deliver: (message) => this.#receive(message), drivenOut: () => this.#drivenOut() }
+export function memoryLink(settings: MqttSettings, events: LinkEvents, server: object | undefined): Link {
+  const hello = helloOf(settings)
+  let place: unknown
+  let broker: MemoryBroker | undefined
+  let session: Session | undefined
+  const mustBeUp = (): Session => {
+    if (session === undefined) throw new LinkLost('lost')
+    return session
   }
-
-  async open(): Promise<void> {
-    this.#place = placeOf(this.#settings, this.#server)
-    const broker = brokers.get(this.#place) ?? new MemoryBroker()
-    brokers.set(this.#place, broker)
-    this.#broker = broker
-    const { session, resumed } = broker.connect(this.#client, this.#hello)
-    this.#session = session
-    this.#events.up(resumed)
+  const receive = (given: Delivered) => {
+    const { payload, details, subscription } = given
+    const receiver = session
+    // A copy, because one handler may change it.
+    const message = { payload: Buffer.from(payload), details, subscriptions: [subscription] }
+    if (receiver !== undefined) events.message({ ...message, handled: () => receiver.handled(given) })
   }
-
-  #drivenOut(): void {
-    this.#session = undefined
-    const why = `another client with the name "${this.#hello.clientId}" connected to the broker ${this.#settings.address.shown}, so this one does not reconnect. Give each client its own clientId`
-    this.#events.down(MqttUnavailableError(why))
+  const client: Client = {
+    // Later, as over a network: not within the call that publishes.
+    deliver: (given) => void setImmediate(() => receive(given)),
+    drivenOut() {
+      session = undefined
+      const why = `another client with the name "${hello.clientId}" connected to the broker ${settings.address.shown}, so this one does not reconnect. Give each client its own clientId`
+      events.down(MqttUnavailableError(why))
+    },
   }
-
-  /** Receives later, as over a network: not within the call that publishes. */
-  #receive(given: Delivered): void {
-    setImmediate(() => {
-      const session = this.#session
-      if (session === undefined) return
-      const { payload, details, subscription } = given
-      // A copy, because one handler may change it.
-      const message = { payload: Buffer.from(payload), details, subscriptions: [subscription] }
-      this.#events.message({ ...message, handled: () => session.handled(given) })
-    })
-  }
-
-  async publish(message: Outgoing): Promise<void> {
-    if (this.#session === undefined) throw new LinkLost('lost')
-    this.#broker!.publish({ ...message, options: withCarrier(message) })
-    // Resolves after the deliveries: a later subscriber must not receive them.
-    await new Promise<void>((resolve) => void setImmediate(resolve))
-  }
-
-  async subscribe(filter: string, qos: MqttQos, subscription: number): Promise<void> {
-    if (this.#session === undefined) throw new LinkLost('lost')
-    this.#broker!.subscribe(this.#session, parseFilter(filter), qos, subscription)
-  }
-
-  async unsubscribe(filter: string): Promise<void> {
-    this.#session?.subscriptions.delete(filter)
-  }
-
-  async ping(): Promise<void> {
-    if (this.#session === undefined) throw new LinkLost('lost')
-  }
-
-  async close(): Promise<void> {
-    const broker = this.#broker
-    const session = this.#session
-    if (broker === undefined) return
-    this.#session = undefined
-    if (session !== undefined) broker.disconnect(this.#client, session)
-    // No other server reaches the broker of this one, even if a session remains.
-    const isOver = broker.isDeserted || this.#place === this.#server
-    if (isOver && brokers.get(this.#place) === broker) brokers.delete(this.#place)
-    if (first === this.#server) first = undefined
+  return {
+    window: 1000,
+    async open() {
+      place = placeOf(settings, server)
+      broker = madeIn(brokers, place, () => new MemoryBroker())
+      const connected = broker.connect(client, hello)
+      session = connected.session
+      events.up(connected.resumed)
+    },
+    async publish(message) {
+      mustBeUp()
+      broker!.publish({ ...message, options: withCarrier(message) })
+      // Resolves after the deliveries: a later subscriber must not receive them.
+      await new Promise<void>((resolve) => void setImmediate(resolve))
+    },
+    async subscribe(filter, qos, subscription) {
+      broker!.subscribe(mustBeUp(), parseFilter(filter), qos, subscription)
+    },
+    async unsubscribe(filter) {
+      session?.subscriptions.delete(filter)
+    },
+    async ping() {
+      mustBeUp()
+    },
+    async close() {
+      if (broker === undefined) return
+      if (session !== undefined) broker.disconnect(client, session)
+      session = undefined
+      // No other server reaches the broker of this one, even if a session remains.
+      const isOver = broker.isDeserted || place === server
+      if (isOver && brokers.get(place) === broker) brokers.delete(place)
+      if (first === server) first = undefined
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { parse } from 'secure-json-parse'
-import { type Check, lazyCheckOf, passed } from '../../shared/schema/check.ts'
+import { passed, usableCheckOf } from '../../shared/schema/check.ts'
 import { jsonText } from '../../shared/values/json-text.ts'
 import type { OutputOf } from '../../validation/index.ts'
 import { MqttPayloadError } from '../errors.ts'
@@ -51,14 +51,14 @@ export type ReceivedBy<Schema> = OutputOf<Schema>
 export type CheckMessage = (topic: string, message: unknown) => Promise<unknown>
 
 /**
- * A check that is compiled at its first use: JSON Schema, TypeBox, Zod, or another Standard Schema.
+ * A check, compiled when it is first needed: JSON Schema, TypeBox, Zod, or another Standard Schema.
  *
  * @throws MqttPayloadError (as a rejection) with `issues`, for a message that does not match the schema.
  */
 export function messageCheck(schema: object): CheckMessage {
-  let check: Check | undefined
   return async (topic, message) => {
-    check ??= lazyCheckOf(schema, 'body', (why) => MqttPayloadError(topic, `has a schema that cannot be used: ${why}`))
+    const unusable = (why: string) => MqttPayloadError(topic, `has a schema that cannot be used: ${why}`)
+    const check = usableCheckOf(schema, 'body', unusable)
     return passed(check(message), (why) => MqttPayloadError(topic, why))
   }
 }

@@ -8,14 +8,9 @@ import { runningServer } from '../values/running-server.ts'
 import { orFail } from '../values/safely.ts'
 
 /** A decorated method of a class that this process has imported. */
-export interface ImportedMethod<Note> {
+export interface ImportedMethod<Note> extends Pick<DecoratedMethod, 'label' | 'owner' | 'value'> {
   readonly note: Note
-  /** `Reports.send`; only `send` where the protocol of decorators does not name the class. */
-  readonly label: string
   readonly place: CallSite
-  /** The class, if the protocol names it. */
-  readonly owner: AnyClass | undefined
-  readonly value: AnyMethod
   /** The server whose hook has declared the class: no other has it. */
   readonly server: object | undefined
 }
