@@ -117,10 +117,8 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   }
 
   /** Loads the packages of the transporters, without a connection. @internal */
-  async prepare(): Promise<readonly MailTransporter[]> {
-    const transporters: MailTransporter[] = []
-    for (const provider of this.#providers) transporters.push(await provider.open())
-    return transporters
+  prepare(): Promise<readonly MailTransporter[]> {
+    return Promise.all(this.#providers.map((provider) => provider.open()))
   }
 
   /** Sends emails without pauses from now on, and waits for those that are waiting or being built. @internal */

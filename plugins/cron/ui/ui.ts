@@ -106,31 +106,23 @@ async function loadDescriber(): Promise<(pattern: string) => string> {
   return (pattern) => safely(() => cronstrue.toString(pattern, { use24HourTimeFormat: true }), '')
 }
 
-/** The jobs as the page needs them, from whichever worker runs them. */
-interface ShownJobs {
-  /** Returns the jobs. Rejects if no worker that runs them responds. */
-  list(): Promise<readonly CronJobInfo[]>
-  /** Runs a job. Resolves with whether it has begun, or `undefined` if no job has this name. Rejects like `list`. */
-  run(name: string): Promise<boolean | undefined>
-}
-
 /** How many pages this process has had: every worker makes its servers in the same order. */
 let pages = 0
 
-/** Finds the jobs in this process or in another worker; `scope` is for people who read the message of a failure. */
-function shownJobs(service: CronService, scope: string): ShownJobs {
+/** The jobs as the page needs them, in this process or in another worker; `scope` is for people who read the message of a failure. */
+function shownJobs(service: CronService, scope: string) {
   const page = `${++pages} ${scope}`
   const topics = { list: `cron jobs ${page}`, run: `cron run ${page}` }
-  const own: ShownJobs = {
-    list: async () => service.jobs(),
-    run: async (name) => (service.jobs().some((job) => job.name === name) ? service.trigger(name) : undefined),
-  }
-  answerAsLeader(topics.list, () => own.list())
-  answerAsLeader(topics.run, async (name) => (await own.run(String(name))) ?? null)
+  const runHere = async (name: string) =>
+    service.jobs().some((job) => job.name === name) ? service.trigger(name) : undefined
+  answerAsLeader(topics.list, () => service.jobs())
+  answerAsLeader(topics.run, async (name) => (await runHere(String(name))) ?? null)
   return {
-    list: async () => (service.isStarted ? own.list() : asJobs(await askLeader(topics.list))),
-    async run(name) {
-      if (service.isStarted) return own.run(name)
+    /** Returns the jobs. Rejects if no worker that runs them responds. */
+    list: async () => (service.isStarted ? service.jobs() : asJobs(await askLeader(topics.list))),
+    /** Runs a job. Resolves with whether it has begun, or `undefined` if no job has this name. Rejects like `list`. */
+    async run(name: string): Promise<boolean | undefined> {
+      if (service.isStarted) return runHere(name)
       const response = await askLeader(topics.run, name)
       return response === null ? undefined : response === true
     },
