@@ -5,10 +5,16 @@ import { parseArgs } from 'node:util'
 import { rolldown } from 'rolldown'
 import { withFiles } from './build-files.mjs'
 
-// `node build.mjs [--out <folder>] [--keep] [--if-changed]`: compiles to `dist`. `--keep` keeps the single modules beside the bundles,
-// for benchmarks that need them; `--if-changed` does nothing if the build is newer than its sources.
+// `node build.mjs [--out <folder>] [--keep] [--if-changed] [--unchecked]`: compiles to `dist`. `--keep` keeps the single modules beside the
+// bundles, for benchmarks that need them; `--if-changed` does nothing if the build is newer than its sources; `--unchecked` writes the types
+// without checking them, for a run of the tests that checks the types of everything in a step of its own.
 const { values } = parseArgs({
-  options: { out: { type: 'string', default: 'dist' }, keep: { type: 'boolean' }, 'if-changed': { type: 'boolean' } },
+  options: {
+    out: { type: 'string', default: 'dist' },
+    keep: { type: 'boolean' },
+    'if-changed': { type: 'boolean' },
+    unchecked: { type: 'boolean' },
+  },
 })
 const root = import.meta.dirname
 const licencesFile = 'licences-of-built-in-packages.txt'
@@ -18,11 +24,9 @@ const out = join(root, relative(root, values.out))
 rmSync(out, { recursive: true, force: true })
 
 // The types, and a module for each source file.
-const compiled = spawnSync(
-  process.execPath,
-  [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', out],
-  { cwd: root, encoding: 'utf8' },
-)
+const tsc = [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', out]
+if (values.unchecked) tsc.push('--noCheck', '--checkers', '1')
+const compiled = spawnSync(process.execPath, tsc, { cwd: root, encoding: 'utf8' })
 process.stdout.write(compiled.stdout)
 // The hooks that load TypeScript run in a thread of their own, and serve, start and rehearse pass modules to another process that run before an
 // application: both by their files, so they are entry points.

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkCleanInstall } from './support/run/clean-install.mjs'
 import { stopAll, tool, tsc } from './support/run/process.mjs'
 import { provideRuntimes } from './support/run/runtimes.mjs'
+import { makeScratch } from './support/run/scratch.mjs'
 import { inTurns, parseArguments, usage } from './support/run/selection.mjs'
 import { provideServices } from './support/run/services.mjs'
 import { provideSite } from './support/run/site.mjs'
@@ -30,7 +30,8 @@ if (selection.help) {
 process.env.GOGC ??= '400'
 
 const root = join(import.meta.dirname, '..')
-const scratch = mkdtempSync(join(tmpdir(), 'framework-test-'))
+const scratch = makeScratch()
+process.env.TMPDIR = scratch
 const summary = new Summary()
 
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
@@ -55,7 +56,10 @@ async function runStep(name, context) {
     case 'services':
       return provideServices(context)
     case 'build':
-      return tool(context, '../build.mjs', ['--if-changed'])
+      return tool(context, '../build.mjs', [
+        '--if-changed',
+        ...(selection.steps.includes('types') ? ['--unchecked'] : []),
+      ])
     case 'types':
       return tsc(context, 'tsconfig.json')
     case 'lint':
