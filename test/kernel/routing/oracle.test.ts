@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { RouteCollection } from 'framework/kernel'
 import { expect, test } from 'vitest'
 import { RouteTable } from '../../../kernel/routing/table.ts'
@@ -86,19 +87,22 @@ test('500 random sets of routes answer 200 random paths each as the plain rules 
     for (const record of routes.routes) table.add(record, record.path)
     for (let i = 0; i < 200; i++) {
       const path = randomPath()
+      const allowed: string[] = []
       for (const method of methods) {
         const expected = oracle(patterns[method]!, path)
+        if (expected !== undefined) allowed.push(method)
         const match = table.match(method, path)
         const actual = match === undefined ? undefined : { pattern: match.target, params: { ...match.params } }
+        compared++
+        // Three hundred thousand calls of `expect` take three times as long as all of this.
+        if (isDeepStrictEqual(actual, expected)) continue
         expect({ patterns: patterns[method], path, found: actual }).toEqual({
           patterns: patterns[method],
           path,
           found: expected,
         })
-        compared++
       }
-      const allowed = methods.filter((method) => oracle(patterns[method]!, path) !== undefined)
-      expect(table.allowed(path)).toEqual(allowed)
+      if (!isDeepStrictEqual(table.allowed(path), allowed)) expect(table.allowed(path)).toEqual(allowed)
     }
   }
   expect(compared).toBe(300_000)
