@@ -58,3 +58,6 @@ export async function send(
 }
 
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+/** Keeps the event loop, without the processor: other test files need it. */
+export const block = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)

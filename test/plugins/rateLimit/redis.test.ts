@@ -4,15 +4,9 @@ import { definePlugin, type PluginDefinition, RouteCollection, Server } from 'fr
 import { rateLimit } from 'framework/plugins'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { memoryLogger, pause } from '../../support/kernel.ts'
+import { block, memoryLogger, pause } from '../../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 import { withTypeScript } from '../../support/typescript-process.ts'
-
-/** Keeps the event loop busy. */
-function block(ms: number): void {
-  const end = performance.now() + ms
-  while (performance.now() < end);
-}
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
