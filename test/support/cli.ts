@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
   cpSync,
@@ -9,7 +10,9 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -58,25 +61,43 @@ export interface Project {
   remove(): void
 }
 
-let builtFiles: readonly string[] | undefined
+interface Build {
+  readonly folder: string
+  readonly files: readonly string[]
+}
+let build: Build | undefined
+
+/** The build; if the temporary folder is on another file system, one copy of it there, for all test files. */
+function findBuild(): Build {
+  const dist = join(root, 'dist')
+  const files = readdirSync(dist, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(relative(dist, entry.parentPath), entry.name))
+  if (statSync(dist).dev === statSync(tmpdir()).dev) return { folder: dist, files }
+  const state = createHash('sha256')
+  for (const file of files) state.update(`${file} ${statSync(join(dist, file)).mtimeMs}\n`)
+  const folder = join(tmpdir(), `framework-build-${state.digest('hex').slice(0, 12)}`)
+  if (existsSync(folder)) return { folder, files }
+  const unfinished = mkdtempSync(join(tmpdir(), 'framework-build-'))
+  cpSync(dist, unfinished, { recursive: true })
+  try {
+    renameSync(unfinished, folder)
+  } catch {
+    // Another test file was faster.
+    rmSync(unfinished, { recursive: true, force: true })
+  }
+  return { folder, files }
+}
 
 /**
  * The files of the build, under a second name: to copy them takes ten times as long. Not a link to the folder, through which Deno does
  * not recognise a package of the project. They are the files of the build, so nothing may write to them.
  */
-function linkBuild(folder: string): void {
-  const dist = join(root, 'dist')
-  builtFiles ??= readdirSync(dist, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(relative(dist, entry.parentPath), entry.name))
-  for (const place of new Set(builtFiles.map((file) => dirname(file))))
-    mkdirSync(join(folder, place), { recursive: true })
-  try {
-    for (const file of builtFiles) linkSync(join(dist, file), join(folder, file))
-  } catch {
-    // On another file system.
-    cpSync(dist, folder, { recursive: true })
-  }
+function linkBuild(to: string): void {
+  build ??= findBuild()
+  const { folder, files } = build
+  for (const place of new Set(files.map((file) => dirname(file)))) mkdirSync(join(to, place), { recursive: true })
+  for (const file of files) linkSync(join(folder, file), join(to, file))
 }
 
 /** An application in a folder of its own, with the built framework and other named packages. */

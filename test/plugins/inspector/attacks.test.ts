@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import { definePlugin, memoryQueue, QueueService, RouteCollection, Server } from 'framework'
 import { inspector, log } from 'framework/plugins'
 import { testClock } from 'framework/testing'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Activities } from '../../../plugins/inspector/activities.ts'
 import { CapturedBody } from '../../../plugins/inspector/bodies.ts'
 import { LivePages } from '../../../plugins/inspector/live.ts'
@@ -161,9 +161,10 @@ test('what failed is passed on without its data where both are too long', async 
   setHandover({ open: () => ({ set: (_id, text) => void passed.push(JSON.parse(text)), delete() {} }) })
   const { server } = makeServer(true, { queues: { run: true } })
   const orders = memoryQueue<{ text: string }>('orders', { attempts: 1 })
-  orders.subscribe(({ text }) => {
+  const handle = await orders.subscribe(({ text }) => {
     throw new Error(text.slice(0, 5_000))
   })
+  onTestFinished(() => handle.unsubscribe())
   await server.ready()
   await server.services.get('queues').run()
   await orders.publish({ text: 'long '.repeat(10_000) })
