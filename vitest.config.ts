@@ -70,6 +70,9 @@ const sharing = ['test/{conformance,kernel,plugins}/**/*.test.ts']
 /** The same, in processes of their own: examples declare queues and figures for their process, which tests of plugins would find. */
 const examples = ['docs/**/*.test.ts']
 
+/** The same: files that start the command line, or run it in their process. */
+const cli = ['test/cli/**/*.test.ts']
+
 /** Of these folders, those whose files have a process of their own. */
 const apart = ['test/plugins/queues/**/*.test.ts']
 
@@ -184,8 +187,19 @@ export default defineConfig({
             extends: true,
             plugins: [built],
             test: {
+              name: 'cli',
+              include: cli,
+              exclude: everywhere,
+              isolate: false,
+              setupFiles: 'test/support/clean-process.ts',
+            },
+          },
+          {
+            extends: true,
+            plugins: [built],
+            test: {
               name: 'alone',
-              include: ['test/*.test.ts', 'test/{benchmarks,cli,support,types}/**/*.test.ts', ...apart],
+              include: ['test/*.test.ts', 'test/{benchmarks,support,types}/**/*.test.ts', ...apart],
               exclude: [...everywhere, ...onSources],
             },
           },
@@ -199,8 +213,8 @@ export default defineConfig({
     environment: 'node',
     sequence: { sequencer: RandomOrder },
     pool: 'forks',
-    // A third of the time of two workers is waiting, for services and limits of time. Four starved the runtimes and browsers that files start.
-    maxWorkers: 3,
+    // Of two workers, half of the time is waiting: for services, limits of time, and programs that end.
+    maxWorkers: 4,
     // Cases that run side by side wait for services and limits of time.
     maxConcurrency: 10,
     // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.

@@ -28,9 +28,12 @@ const longest = [
   'test/plugins/testing/outages.test.ts',
 ]
 
+/** The projects whose files share processes, and among them the files that have their own. */
+const turns = ['cli', '', 'examples', 'sharing']
+
 /**
- * The files in a random order, which the same seed repeats. The longest begin, and those that share processes come last, in succession: vitest
- * ends a shared process as soon as the next file in the order does not share it.
+ * The files in a random order, which the same seed repeats. Those of the command line begin, which take longest, and most that share processes come
+ * last, in succession: vitest ends a shared process as soon as the next file in the order does not share it.
  */
 export class RandomOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -40,10 +43,9 @@ export class RandomOrder extends BaseSequencer {
       .sort((a, b) => a.at - b.at)
       .map(({ file }) => file)
     const isLong = ({ moduleId }: TestSpecification) => longest.some((path) => moduleId.endsWith(`/${path}`))
-    const isSharing = ({ project }: TestSpecification) => !project.config.isolate
-    const inOrder = (some: TestSpecification[]) => [...some.filter(isLong), ...some.filter((file) => !isLong(file))]
-    const shared = inOrder(mixed.filter(isSharing)).sort((a, b) => a.project.name.localeCompare(b.project.name))
-    return [...inOrder(mixed.filter((file) => !isSharing(file))), ...shared]
+    const turnOf = ({ project }: TestSpecification) => turns.indexOf(project.config.isolate ? '' : project.name)
+    const inOrder = [...mixed.filter(isLong), ...mixed.filter((file) => !isLong(file))]
+    return inOrder.sort((a, b) => turnOf(a) - turnOf(b))
   }
 }
 
