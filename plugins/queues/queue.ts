@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { clock, isOptions, OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import type { MethodMark } from '../shared/decorators/decorator.ts'
-import type { QueueCounts } from '../shared/engines/contract.ts'
+import type { Batch, QueueCounts } from '../shared/engines/contract.ts'
 import type { EngineRef, Unresolved } from '../shared/engines/custom.ts'
 import { dangerous, QueuePayloadError, QueueServerError } from '../shared/engines/errors.ts'
 import { memoryTermsOf } from '../shared/engines/memory-terms.ts'
@@ -18,7 +18,7 @@ import { reachesPrototype } from '../shared/values/json-dangers.ts'
 import { changedByJson, jsonText } from '../shared/values/json-text.ts'
 import { currentTenant, inTenant, nameInTenant } from '../shared/values/tenants.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
-import { outboxFor, whenCommitted } from '../shared/work/transactions.ts'
+import { outboxFor, transactions, whenCommitted } from '../shared/work/transactions.ts'
 import type { QueueBatchHandler, QueueHandler } from './batch.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
 import type { Engines } from './engines.ts'
@@ -63,6 +63,8 @@ const publishTrace = new Trace<QueuePublishTrace>('queue.publish')
 
 /** Options for each message of a batch, or one for all. */
 export type BatchOptions<Payload, Options> = Options | ((payload: Payload, index: number) => Options | undefined)
+
+type Outbox = NonNullable<ReturnType<typeof outboxFor>>
 
 /** The parts of a queue. */
 export interface QueueDefinition extends Omit<Unresolved<SubscribedQueue>, 'check'> {
@@ -227,34 +229,38 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const tenant = currentTenant()?.id
     // Serialised before anything is awaited: the caller may change the payload afterwards.
     const texts = payloads.map((payload) => this.#textOf(payload))
+    let options: Batch<object>['options'] = settings.map(({ native }) => native)
+    let store: Outbox | undefined
+    // Not async: the stack of a refusal would hold this function, and with it the texts, for as long as its error is kept.
+    const pass = (event?: QueuePublishTrace) => {
+      const carrier = event && carrierOf(event.carrier)
+      const metas = settings.map((one) => metaFor(one, version, carrier, tenant))
+      const sent = store
+        ? this.#store(store, { name, kind, texts, options, metas })
+        : engines.ask(engine, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
+      if (event === undefined && !settings.some(hasId)) return sent
+      const known = (ids: string[]) => ids.map((id, i) => settings[i]!.meta?.id ?? id)
+      return Promise.resolve(sent).then((ids) => Object.assign(event ?? {}, { ids: known(ids) }).ids)
+    }
+    const event = () => ({ server: engines.server, queue: name, kind, count: texts.length, payloads, carrier: {} })
+    const send = () => publishTrace.run(event, pass)
     const leave = () => {
+      if (transactions.getStore() === undefined) return send()
       const client = engines.transactionOf(engine)
-      const options = settings.map(({ native }) => (client ? { client, ...native } : native))
+      if (client) options = options.map((native) => ({ client, ...native }))
       // With a client, that of the running transaction or of the options, the message is part of the transaction itself.
       const isInside = options.some((one) => one !== undefined && 'client' in one)
-      const store = isInside ? undefined : outboxFor(engines.server)
-      // Not async: the stack of a refusal would hold this function, and with it the texts, for as long as its error is kept.
-      const pass = (event?: QueuePublishTrace) => {
-        const carrier = event && carrierOf(event.carrier)
-        const metas = settings.map((one) => metaFor(one, version, carrier, tenant))
-        const sent = store
-          ? this.#store(store, { name, kind, texts, options, metas })
-          : engines.ask(engine, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
-        if (event === undefined && !settings.some(hasId)) return sent
-        const known = (ids: string[]) => ids.map((id, i) => settings[i]!.meta?.id ?? id)
-        return Promise.resolve(sent).then((ids) => Object.assign(event ?? {}, { ids: known(ids) }).ids)
-      }
-      const event = () => ({ server: engines.server, queue: name, kind, count: texts.length, payloads, carrier: {} })
-      const send = () => publishTrace.run(event, pass)
+      if (!isInside) store = outboxFor(engines.server)
+      if (isInside || store) return send()
       const ids = settings.map(({ meta }) => meta?.id ?? '')
-      return isInside || store ? send() : whenCommitted(this.#message, send, ids)
+      return whenCommitted(this.#message, send, ids)
     }
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.
     return check === undefined ? leave() : Promise.all(texts.map((text) => check(JSON.parse(text)))).then(leave)
   }
 
   /** Leaves messages to the outbox. One that is delivered again keeps its id, by which `once` recognises it. */
-  async #store(store: NonNullable<ReturnType<typeof outboxFor>>, batch: StoredBatch): Promise<string[]> {
+  async #store(store: Outbox, batch: StoredBatch): Promise<string[]> {
     const metas = batch.metas.map((meta) => ({ ...meta, id: meta?.id ?? randomUUID() }))
     const data = { ...batch, metas }
     const changed = this.#definition.isForeign ? changedByJson(batch.options.map((one) => one ?? null)) : undefined

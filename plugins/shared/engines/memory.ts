@@ -28,10 +28,11 @@ class Message implements LocalMessage, Delivery {
   readonly meta: Readonly<Meta> | undefined
   readonly deadLetter: string | undefined
   readonly site: CallSite | undefined
-  readonly publishedAt = clock.now()
+  /** By `clock.monotonic()`: a second clock would cost a fiftieth of the time of a message. */
+  readonly published = clock.monotonic()
   readonly #backoff: BackoffSettings | undefined
   attempt = 0
-  since = 0
+  since = this.published
   next: this | undefined
   previous: this | undefined
   errors?: Error[]
@@ -142,8 +143,9 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
     return texts.map((text, i) => {
       const settings = options[i]!
       const id = settings.id ?? this.#freeId(topic)
-      if (settings.id === undefined || !topic.isTaken(id, settings.ttl))
-        topic.add(new Message(id, text, metas[i], settings, site), settings.delay)
+      if (settings.id !== undefined && topic.isTaken(id, settings.ttl)) return id
+      const message = new Message(id, text, metas[i], settings, site)
+      topic.add(message, settings.delay, message.since)
       return id
     })
   }
@@ -223,7 +225,8 @@ function storedIn(topic: Topic, state: MessageState): Message[] {
 }
 
 function stored(topic: Topic, message: Message, state: MessageState): StoredMessage {
-  const { id, text, attempt, attempts, publishedAt, meta, site, errors = [] } = message
+  const { id, text, attempt, attempts, meta, site, errors = [] } = message
+  const publishedAt = Math.round(clock.now() - clock.monotonic() + message.published)
   return {
     ...{ id, state, payload: JSON.parse(text), attempt, attempts, publishedAt, meta, errors },
     dueAt: topic.delayed.get(message)?.due,

@@ -159,7 +159,7 @@ export class LocalQueue<Message extends LocalMessage> {
     return this.ids.has(id)
   }
 
-  add(message: Message, delay = 0): void {
+  add(message: Message, delay = 0, since = clock.monotonic()): void {
     this.ids?.add(message.id)
     if (delay > 0) {
       const timer = clock.setTimeout(() => {
@@ -171,7 +171,7 @@ export class LocalQueue<Message extends LocalMessage> {
       this.delayed.set(message, { timer, due: clock.now() + delay })
       return
     }
-    message.since = clock.monotonic()
+    message.since = since
     this.waiting.add(message)
     for (const consumer of this.consumers) if (consumer.wake()) return
   }
