@@ -23,6 +23,8 @@ export interface OpenSocket extends Socket {
   _httpMessage?: ServerResponse | null
   _hadError?: boolean
   _paused?: boolean
+  /** `incoming`: the last message whose head has arrived. */
+  parser?: { readonly incoming?: IncomingMessage | null } | null
 }
 
 type Encoding = 'latin1' | 'utf8'

@@ -57,6 +57,8 @@ export class Pipeline {
   #lookAt = 64
   #isAdvancing = false
   #isHeld = false
+  /** Refuses a head that was too late while it was not read. */
+  #refuseLate: (() => void) | undefined
   /** The response after whose end further requests begin. */
   #awaited: ServerResponse | undefined
   /** The last response: no request begins after it. */
@@ -127,6 +129,19 @@ export class Pipeline {
     }
   }
 
+  /**
+   * Called when the head that is arriving is too late. While this connection is not read, that is no fault of its client: the time begins again
+   * when it is read again. Returns whether that is so.
+   */
+  postpone(refuse: () => void, headersTimeout: number): boolean {
+    const { parser } = this.#socket
+    const last = parser?.incoming
+    if (!this.#isHeld || !last?.complete) return false
+    const check = () => parser!.incoming === last && refuse()
+    this.#refuseLate = () => void setTimeout(check, headersTimeout).unref()
+    return true
+  }
+
   #endAfter(last: ServerResponse, ending?: ServerResponse): void {
     this.#last = last
     // Bytes that are still arriving must not reset a connection whose responses the client has not read.
@@ -191,6 +206,8 @@ export class Pipeline {
   #release(): void {
     if (!this.#isHeld) return
     this.#isHeld = false
+    this.#refuseLate?.()
+    this.#refuseLate = undefined
     this.#socket.off('resume', this.#pause)
     // If `node:http` has also paused the socket, it resumes it itself.
     if (!this.#socket._paused) this.#socket.resume()

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { defaultTypes } from '../../http/response/headers.ts'
 import {
@@ -24,9 +24,10 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
   const code = error.code ?? ''
   const timedOut = code === 'ERR_HTTP_REQUEST_TIMEOUT'
   const isRefused = timedOut || code.startsWith('HPE_')
-  const current = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage
-  if (isRefused && current?.req.complete)
-    return void pipelineOf(socket).endAfter(current, () => refuseConnection(error, socket, how))
+  const { _httpMessage: current, server } = socket as Duplex & { _httpMessage?: ServerResponse | null; server: Server }
+  const again = () => refuseConnection(error, socket, how)
+  if (timedOut && current && pipelineOf(socket).postpone(again, server.headersTimeout)) return
+  if (isRefused && current?.req.complete) return void pipelineOf(socket).endAfter(current, again)
   // After resets, failed handshakes and write errors, no client is listening; a head that has begun must not be followed by a second one.
   if (!isRefused || !socket.writable || current?.headersSent) return void socket.destroy()
   // An early 408 on a connection without any bytes would be read as the response to its first request.

@@ -245,8 +245,6 @@ describe('bytes after requests in progress', () => {
 
 describe('a client that asks for much and does not read', () => {
   const large = 'x'.repeat(300_000)
-  // A head of which a part has come waits while the server does not read: on a busy machine for longer than 10 s.
-  const patient = { headersTimeout: 100_000, receiveTimeout: 100_000 }
   const total = 2000
 
   /** Sends all requests at once, and reads no response before `read` is called, which resolves with the number of bytes. */
@@ -286,7 +284,7 @@ describe('a client that asks for much and does not read', () => {
     },
   }
   test.each(Object.keys(ways))('has few of its requests begun, and more as it reads: answered %s', async (way) => {
-    const port = await serve(ways[way]!, patient)
+    const port = await serve(ways[way]!)
     const { client, read } = ask(port)
     // The system takes some megabytes for a connection.
     expect(await quiet()).toBeLessThan(80)
@@ -307,7 +305,7 @@ describe('a client that asks for much and does not read', () => {
 
   test('has at most 17 requests in work, and all in the end', async () => {
     const waiting: RawRequest[] = []
-    const port = await serve((raw) => void waiting.push(raw), patient)
+    const port = await serve((raw) => void waiting.push(raw))
     const { client, read } = ask(port)
     const done = read(total * 60)
     await quiet(17)
@@ -320,6 +318,42 @@ describe('a client that asks for much and does not read', () => {
     }
     expect(await done).toBeGreaterThan(total * 60)
     client.destroy()
+  })
+})
+
+describe('half a head that waits while the server does not read', () => {
+  const large = 'x'.repeat(200_000)
+  /** Sends 100 requests and the beginning of another one, and reads a byte every 100 ms; `read` reads all. */
+  async function slowly(rest: string) {
+    const port = await serve((raw) => answer(raw, [], large), { headersTimeout: 500 })
+    const client = connect(port, '127.0.0.1').on('error', () => {})
+    const ignore = () => {}
+    client.on('readable', ignore).write(`${get('/1').repeat(100)}GET /last`)
+    const reading = setInterval(() => client.read(1), 100)
+    onTestFinished(() => void client.destroy())
+    await expect.poll(() => begun.length).toBeGreaterThan(10)
+    client.write(rest)
+    // Two rounds of the check of the limit, which runs once a second.
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    clearInterval(reading)
+    let bytes = 0
+    client.off('readable', ignore).on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+    })
+    return { client: client.resume(), bytes: () => bytes }
+  }
+
+  test('is answered, however slowly the client reads', async () => {
+    const { bytes } = await slowly(' HTTP/1.1\r\nHost: x\r\n\r\n')
+    await expect.poll(bytes, { timeout: 20_000 }).toBeGreaterThan(101 * large.length)
+    expect(begun.slice(-2)).toEqual(['/1', '/last'])
+  })
+
+  test('ends the connection after the responses if it is late from then on', async () => {
+    const { client, bytes } = await slowly(' HTTP')
+    await once(client, 'close')
+    expect(bytes()).toBeGreaterThan(100 * large.length)
+    expect(begun).toHaveLength(100)
   })
 })
 
