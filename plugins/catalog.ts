@@ -82,8 +82,8 @@ const dispensable: readonly CatalogKey[] = ['cache', 'compression', 'log']
 /** Plugins whose route options describe the route. A mistake in them matters even without the plugin: they may contain a guard. */
 const documenting: readonly CatalogKey[] = ['openapi']
 
-/** Plugins whose route options decide who may enter: a route that has one needs the plugin, also where it was turned off. */
-const guarding: readonly CatalogKey[] = ['auth', 'tenant', 'webhooks']
+/** Plugins that a route with their option needs, also where they were turned off: the option decides who may enter, or lets clients send calls again. */
+const needed: readonly CatalogKey[] = ['auth', 'tenant', 'webhooks', 'idempotency']
 
 /** Returns how serious it is that the plugin which reads a route option is in the catalog, but not registered. */
 function absentPlugin(option: string, turnedOff: ReadonlySet<string>): AbsentPlugin | undefined {
@@ -92,7 +92,8 @@ function absentPlugin(option: string, turnedOff: ReadonlySet<string>): AbsentPlu
   const plugin = keys.find((key) => Object.hasOwn(optionsOf(key), option))
   if (plugin === undefined) return undefined
   if (documenting.includes(plugin)) return { plugin, absence: 'meant', reader: optionsOf(plugin)[option] }
-  if (turnedOff.has(plugin) && !guarding.includes(plugin)) return { plugin, absence: 'meant' }
+  if (needed.includes(plugin)) return { plugin, absence: 'needed' }
+  if (turnedOff.has(plugin)) return { plugin, absence: 'meant' }
   return { plugin, absence: dispensable.includes(plugin) ? 'warning' : 'error' }
 }
 

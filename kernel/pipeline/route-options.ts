@@ -19,8 +19,8 @@ const own: readonly PropertyKey[] = ['middlewares', description]
 export interface AbsentPlugin {
   /** The key of the plugin in the option `plugins`. */
   readonly plugin: string
-  /** What its absence means: intended, a loss that a warning reports, or a mistake, because those who set a limit rely on it. */
-  readonly absence: 'meant' | 'warning' | 'error'
+  /** What its absence means: intended, a loss that a warning reports, or a mistake, because others rely on it; `needed`: even where it was turned off. */
+  readonly absence: 'meant' | 'warning' | 'error' | 'needed'
   /** Reads the option nevertheless, where a mistake in it does harm even without the plugin. */
   readonly reader?: unknown
 }
@@ -118,17 +118,17 @@ export function readRouteOptions(
       if (options[key] === false && (absent !== undefined || owner !== undefined)) continue
       if (absent === undefined) throw fail(describeUnknown(name, known))
       const { plugin, absence } = absent
-      if (absence === 'error') throw fail(describeAbsent(name, plugin))
-      const route = `${method} ${path} (${placeOf(record, owner)})`
-      if (absence === 'warning') idle.push({ option: name, plugin, route })
+      if (absence === 'warning')
+        idle.push({ option: name, plugin, route: `${method} ${path} (${placeOf(record, owner)})` })
+      else if (absence !== 'meant') throw fail(describeAbsent(name, plugin, absence === 'error'))
     }
     return idle
   }
   return { parsed, check }
 }
 
-function describeAbsent(option: string, plugin: string): string {
-  return `the plugin "${plugin}", which takes the route option "${option}", is not registered in its scope. Register it, plugins: { ${plugin}: … }, or turn it off, plugins: { ${plugin}: false }`
+function describeAbsent(option: string, plugin: string, mayBeOff: boolean): string {
+  return `the plugin "${plugin}", which takes the route option "${option}", is not registered in its scope. Register it, plugins: { ${plugin}: … }, or ${mayBeOff ? `turn it off, plugins: { ${plugin}: false }` : 'remove the option'}`
 }
 
 function describeUnknown(name: string, known: ReadonlySet<PropertyKey>): string {
@@ -144,6 +144,6 @@ export function reportIdle(idle: readonly IdleOption[], logger: Logger): void {
     const [first, ...others] = idle.filter((one) => one.option === option)
     const { route, plugin } = first!
     const more = others.length === 0 ? '' : ` and ${others.length} more`
-    logger.warn({ option, plugin }, `${route}${more}: ${describeAbsent(option, plugin)}`)
+    logger.warn({ option, plugin }, `${route}${more}: ${describeAbsent(option, plugin, true)}`)
   }
 }

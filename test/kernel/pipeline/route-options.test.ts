@@ -166,6 +166,18 @@ describe('an option whose plugin is in the catalog and not on the server', () =>
     ;(await off.inject.get('/door')).assertStatus(200)
   })
 
+  test.each<[string, object]>([
+    ['auth', { auth: true }],
+    ['idempotency', { idempotency: true }],
+  ])('%s, on which callers rely, fails the boot also where it was turned off', async (plugin, options) => {
+    for (const plugins of [{}, { [plugin]: false }])
+      await expect(serverWith(options, { plugins }).server.ready()).rejects.toThrow(
+        new RegExp(
+          `GET /door .*the plugin "${plugin}", .* Register it, plugins: \\{ ${plugin}: … \\}, or remove the option`,
+        ),
+      )
+  })
+
   test('false is valid without the plugin', async () => {
     const { server, log } = serverWith({ rateLimit: false, timeout: false, helmet: false, upload: false, cache: false })
     ;(await server.inject.get('/door')).assertStatus(200)

@@ -176,3 +176,13 @@ describe('an implementation is refused that', () => {
     )
   })
 })
+
+test('a route whose client sends calls again needs the plugin idempotency, also where it was turned off', async () => {
+  const orders = defineContract({ order: { method: 'POST', path: '/orders', idempotency: true } })
+  const routes = new RouteCollection()
+  implement(routes, orders, { order: () => 'ordered' })
+  for (const plugins of [{}, { idempotency: false as const }])
+    await expect(new Server({ router: routes, plugins }).ready()).rejects.toThrow(
+      /POST \/orders .*the plugin "idempotency"/,
+    )
+})
