@@ -88,6 +88,8 @@ export async function once(client: ClientOptions, method: string, path: string, 
 function nextAttempt({ status, headers }: Response): number | undefined {
   const after = headers.get('retry-after')
   if (after === null || ![409, 429, 503].includes(status)) return undefined
-  const wait = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - Date.now()
+  // V8 reads "-5" as a day of 2001; all three forms of a date in HTTP begin with a weekday and have a time.
+  const date = /^[A-Z][a-z]{2}.* \d\d:\d\d:\d\d/.test(after) ? Date.parse(after) : Number.NaN
+  const wait = /^\d+$/.test(after) ? Number(after) * 1000 : date - Date.now()
   return wait <= 30_000 ? wait : undefined
 }

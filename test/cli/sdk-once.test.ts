@@ -210,6 +210,8 @@ describe.each(['generated', 'contract'])('a call that the server carries out onc
     ['names no time', { status: 503 }],
     ['names a time that is far away', { status: 503, after: '3600' }],
     ['names nothing that is a time', { status: 429, after: 'soon' }],
+    ['names less than no time', { status: 429, after: '-5' }],
+    ['names a day without a time', { status: 503, after: 'Foo 5' }],
     ['is another failure', { status: 500, after: '0' }],
   ])('is not sent again if the response %s', async (_which, refusal) => {
     refusals.push(refusal)
