@@ -12,6 +12,8 @@ import { joinInspector } from '../serve/inspector-address.ts'
 
 type Note = (line: string) => void
 
+const anotherEntry = 'If another module exports the server that has them: --entry <file>'
+
 /** What runs: a row for each, and its name in the singular. */
 interface Running {
   readonly rows: readonly (readonly string[])[]
@@ -31,7 +33,7 @@ const inBackground = <Plugin extends 'cron' | 'queues'>(
     async run({ flags, print, note, boot }) {
       // As in a server: people watch the logs of such a process.
       sendLogsTo('stdout')
-      const inspector = isProduction() ? undefined : joinInspector(process.cwd())
+      const inspector = isProduction() ? undefined : joinInspector(process.cwd(), note)
       const application = await applicationOf(flags)
       await ensurePlugin(application, plugin)
       // Before anything is started that must be stopped.
@@ -61,7 +63,7 @@ The first SIGINT or SIGTERM lets running jobs finish, within the closeTimeout of
     const jobs = service.jobs()
     if (jobs.length === 0) {
       throw new CommandFailure(
-        `${entry} has no cron jobs: its option "crons" (default src/crons/**/*.{ts,js}) finds none, and its code starts no cron(pattern)`,
+        `${entry} has no cron jobs: its option "crons" (default src/crons/**/*.{ts,js}) finds none, and its code starts no cron(pattern) before it listens, as in onReady. ${anotherEntry}`,
       )
     }
     return { rows: jobs.map(rowOf), what: 'cron job' }
@@ -82,7 +84,9 @@ finish, within the closeTimeout of the server; the second ends the process.`,
   async (service, entry) => {
     const subscribers = service.subscribers()
     if (subscribers.length === 0)
-      throw new CommandFailure(`${entry} subscribes to no queue: does it import the modules that call subscribe()?`)
+      throw new CommandFailure(
+        `${entry} subscribes to no queue: does it import the modules that call subscribe()? ${anotherEntry}`,
+      )
     await service.run()
     const rows = subscribers.map(({ queue, kind, concurrency }) => [queue, kind, `concurrency ${concurrency}`])
     return { rows, what: 'subscriber' }

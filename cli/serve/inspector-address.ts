@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { requestInspector } from '../../plugins/shared/development/inspector-request.ts'
 import { type HandoverWriter, setHandover } from '../../plugins/shared/environment/handover.ts'
-import { safely } from '../../plugins/shared/values/safely.ts'
+import { messageOf, safely } from '../../plugins/shared/values/safely.ts'
 import { replaceFile } from '../text-file.ts'
 
 const fileIn = (folder: string) => join(folder, 'node_modules/.cache/framework/inspector.json')
@@ -28,31 +28,53 @@ export const withdrawInspector = (folder: string): void =>
 
 /**
  * Lets the inspector of the project's development server show the work of this process. Returns the address of its page; `undefined`
- * without such a server, or with one that has TLS, whose certificate is often the developer's own.
+ * without such a server, or with one that has TLS, whose certificate is often the developer's own. Notes if it may not ask for the server.
  */
-export function joinInspector(folder: string): string | undefined {
-  const page = safely(() => {
-    const { address, folder: of, pid } = readFileIn(folder)
-    // Throws if a server that was killed has left the file.
-    process.kill(pid, 0)
-    // Work trees of one repository may share their packages.
-    return of === folder ? new URL(address) : undefined
-  })
-  const token = page?.searchParams.get('token')
-  if (page?.protocol !== 'http:' || !token) return undefined
-  page.search = ''
-  requestInspector({ token, port: page.port })
-  const writer = writerTo(page, token)
+export function joinInspector(folder: string, note: (line: string) => void): string | undefined {
+  const page = pageIn(folder, (why) =>
+    note(
+      `the inspector of "framework serve" does not show this process, which may not ask whether that server runs: ${why}`,
+    ),
+  )
+  if (page === undefined) return undefined
+  const writer = writerTo(page, () => pageIn(folder))
   setHandover({ open: (store) => (store === 'inspector' ? writer : { set() {}, delete() {} }) })
   return page.href
+}
+
+interface Page {
+  readonly href: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** The page in the file; `refused` is told why it is not known whether its server runs: Deno without --allow-run. */
+function pageIn(folder: string, refused?: (why: string) => void): Page | undefined {
+  return safely(() => {
+    const { address, folder: of, pid } = readFileIn(folder)
+    const page = new URL(address)
+    const token = page.searchParams.get('token')
+    // Work trees of one repository may share their packages.
+    if (of !== folder || page.protocol !== 'http:' || !token) return undefined
+    try {
+      // A server that was killed has left the file.
+      process.kill(pid, 0)
+    } catch (error) {
+      if (!['ESRCH', 'ERR_INVALID_ARG_TYPE'].includes((error as NodeJS.ErrnoException).code!))
+        refused?.(messageOf(error))
+      return undefined
+    }
+    page.search = ''
+    requestInspector({ token, port: page.port })
+    return { href: page.href, headers: { cookie: `inspector${page.port}=${token}`, origin: page.origin } }
+  })
 }
 
 /** Milliseconds for which an entry waits for a server that is away; one that restarts is back in less than a second. */
 const patience = 2_000
 const maxWaiting = 500
 
-function writerTo(page: URL, token: string): HandoverWriter {
-  const headers = { cookie: `inspector${page.port}=${token}`, origin: page.origin }
+/** `again` reads the page again: a server that was restarted by hand has another token, and maybe another port. */
+function writerTo(page: Page, again: () => Page | undefined): HandoverWriter {
   let waiting = 0
   let isAway = false
   let sent = Promise.resolve()
@@ -61,8 +83,8 @@ function writerTo(page: URL, token: string): HandoverWriter {
     new Promise<boolean>((resolve) => {
       const signal = AbortSignal.timeout(patience)
       // Not `fetch`, nor an agent of all: they send it to the proxy of the environment, with the token.
-      request(`${page.href}/api/entry`, { method: 'POST', headers, agent: false, signal }, (response) =>
-        response.on('close', () => resolve(response.complete)).resume(),
+      request(`${page.href}/api/entry`, { method: 'POST', headers: page.headers, agent: false, signal }, (response) =>
+        response.on('close', () => resolve(response.complete && response.statusCode !== 401)).resume(),
       )
         .on('error', () => resolve(false))
         .end(JSON.stringify({ process: process.pid, entry }))
@@ -71,6 +93,7 @@ function writerTo(page: URL, token: string): HandoverWriter {
     while (!isAway || performance.now() < end) {
       isAway = !(await send(entry))
       if (!isAway) break
+      page = again() ?? page
       await pause(100)
     }
     waiting--

@@ -156,7 +156,7 @@ export const server = new Server({ background: { crons: ['broken/*.js'] } })
   test.each([
     [
       'none.js',
-      'none.js has no cron jobs: its option "crons" (default src/crons/**/*.{ts,js}) finds none, and its code starts no cron(pattern)\n',
+      'none.js has no cron jobs: its option "crons" (default src/crons/**/*.{ts,js}) finds none, and its code starts no cron(pattern) before it listens, as in onReady. If another module exports the server that has them: --entry <file>\n',
     ],
     [
       'booted.js',
@@ -263,7 +263,10 @@ export const server = new Server()
   })
 
   test.concurrent.each([
-    ['none.js', /^none\.js subscribes to no queue: does it import the modules that call subscribe\(\)\?\n$/],
+    [
+      'none.js',
+      /^none\.js subscribes to no queue: does it import the modules that call subscribe\(\)\? If another module .*: --entry <file>\n$/,
+    ],
     [
       'unconfigured.js',
       /^booted\nclosed\nthe queue "orders" needs the configuration "bullmq"\..*\nExplained by: npm run framework -- docs QueueNotConfiguredError\n$/,

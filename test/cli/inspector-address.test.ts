@@ -3,18 +3,22 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { joinInspector, publishInspector, withdrawInspector } from '../../cli/serve/inspector-address.ts'
-import { requestInspector } from '../../plugins/shared/development/inspector-request.ts'
+import { inspectorRequest, requestInspector } from '../../plugins/shared/development/inspector-request.ts'
 import { handover, setHandover } from '../../plugins/shared/environment/handover.ts'
 import { makeProject, type Project } from '../support/cli.ts'
 
 let project: Project
 let file: string
 let server: Server | undefined
+const notes: string[] = []
+const note = (line: string) => void notes.push(line)
 beforeEach(() => {
   project = makeProject({ 'node_modules/a/package.json': '{}' })
   file = join(project.folder, 'node_modules/.cache/framework/inspector.json')
 })
 afterEach(() => {
+  notes.length = 0
+  vi.restoreAllMocks()
   vi.unstubAllGlobals()
   setHandover(undefined as never)
   requestInspector(undefined as never)
@@ -35,7 +39,7 @@ async function writerTo(respond: (socket: Socket, request: number) => void) {
   await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
   publishInspector(project.folder, address(port))
-  expect(joinInspector(project.folder)).toBe(`http://127.0.0.1:${port}/_inspector`)
+  expect(joinInspector(project.folder, note)).toBe(`http://127.0.0.1:${port}/_inspector`)
   const { set, sent } = handover()!.open('inspector', () => {})
   return { sent, send: (id: number) => set(String(id), '{}', 0), requests: () => requests, sockets }
 }
@@ -76,7 +80,7 @@ test('the file is found by commands of the same folder alone, and removed by the
   const other = makeProject({})
   rmSync(join(other.folder, 'node_modules'), { recursive: true, force: true })
   symlinkSync(join(project.folder, 'node_modules'), join(other.folder, 'node_modules'))
-  expect(joinInspector(other.folder)).toBeUndefined()
+  expect(joinInspector(other.folder, note)).toBeUndefined()
   other.remove()
   for (const wrong of [
     '',
@@ -86,7 +90,7 @@ test('the file is found by commands of the same folder alone, and removed by the
     readFileSync(file, 'utf8').replace(/"pid":\d+/, '"pid":"x"'),
   ]) {
     writeFileSync(file, wrong)
-    expect(joinInspector(project.folder)).toBeUndefined()
+    expect(joinInspector(project.folder, note)).toBeUndefined()
   }
   publishInspector(project.folder, address(1))
   writeFileSync(file, readFileSync(file, 'utf8').replace(/"pid":\d+/, '"pid":1'))
@@ -101,5 +105,28 @@ test('a server starts and ends where the file cannot be written', () => {
   mkdirSync(file, { recursive: true })
   publishInspector(project.folder, address(1))
   withdrawInspector(project.folder)
-  expect(joinInspector(project.folder)).toBeUndefined()
+  expect(joinInspector(project.folder, note)).toBeUndefined()
+})
+
+test('a server that was restarted by hand has another token, which the file names', async () => {
+  const tokens: unknown[] = []
+  const { send, sent } = await writerTo((socket) => {
+    const isNew = tokens.length > 0
+    if (!isNew) publishInspector(project.folder, new URL(`${address(socket.localPort!)}-2`))
+    tokens.push(isNew)
+    socket.end(`HTTP/1.1 ${isNew ? 200 : 401} X\r\ncontent-length: 2\r\n\r\n{}`)
+  })
+  send(1)
+  await sent!()
+  expect([tokens, inspectorRequest()?.token]).toEqual([[false, true], 'secret-2'])
+})
+
+test('where a process may not ask whether the server runs, it says so', () => {
+  publishInspector(project.folder, address(1))
+  const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+    throw new Error('Requires run access, run again with the --allow-run flag')
+  })
+  expect(joinInspector(project.folder, note)).toBeUndefined()
+  kill.mockRestore()
+  expect(notes).toEqual([expect.stringMatching(/does not show this process.*--allow-run/)])
 })

@@ -10,7 +10,8 @@ export const reminders = definePlugin({
     const library = ctx.services.get('library')
     const mailer = ctx.services.get('mailer')
     const reminding = cron('0 8 * * *', { name: 'reminders' })
-    ctx.onListen(() =>
+    // Not when it listens: `framework cron-start` runs the jobs of an application that does not.
+    ctx.onReady(() =>
       reminding.start(async ({ scheduledAt }) => {
         for (const { title, member } of await library.overdue(new Date(scheduledAt.getTime() - 30 * dayMs)))
           await mailer.later((mail) =>
