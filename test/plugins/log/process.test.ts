@@ -90,3 +90,22 @@ test('importing the framework does not load pino, and logger writes with the def
     { level: 40, job: 1, after: true, msg: 'second' },
   ])
 })
+
+test('jobs that end while the server closes lose no line', async () => {
+  const started = spawn(process.execPath, [...withTypeScript, 'test/plugins/fixtures/fifty-jobs.ts'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child = started
+  let [stdout, stderr] = ['', '']
+  started.stdout.on('data', (chunk) => {
+    stdout += String(chunk)
+  })
+  started.stderr.on('data', (chunk) => {
+    stderr += String(chunk)
+  })
+  await expect.poll(() => stderr).toContain('all have begun')
+  started.kill('SIGTERM')
+  expect((await once(started, 'close'))[0]).toBe(0)
+  expect(new Set(stdout.match(/job \d+ has ended/g)).size).toBe(50)
+})
