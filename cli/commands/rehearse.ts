@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { printTable } from '../columns.ts'
 import { wrongUsage } from '../failure.ts'
 import { packageFolder } from '../package.ts'
+import { readRecording } from '../rehearse/recording.ts'
 import { type Outcome, rehearse as run } from '../rehearse/rehearse.ts'
 import { readRequests } from '../rehearse/requests.ts'
 import { number, onOff, ownCommand, text, wholeNumber } from '../run/own-command.ts'
@@ -12,14 +13,16 @@ import { productionFile } from '../start/production-file.ts'
 export const rehearse = ownCommand({
   details: `Starts two instances, like "start", and a load balancer. Sends requests, replaces one instance with SIGTERM and the other
 with SIGKILL, and reports what clients and queues have lost. It fails if something was lost that a correct application keeps.
-It sends GET to the routes without parameters and opens websockets, or it sends the requests of --requests.
+It sends GET to the routes without parameters and opens websockets, or it sends the requests of --requests or --traffic.
   framework rehearse
   framework rehearse --duration 10 --rate 200 --json
-  framework rehearse --requests requests.txt`,
+  framework rehearse --requests requests.txt
+  framework rehearse --traffic recorded.har`,
   flags: {
     entry: text('file', 'The module that calls server.listen() (default: that of "start")'),
     runtime: text('name', 'Uses node, bun or deno instead of the detected runtime'),
     requests: text('file', 'Sends the requests in this file, one per line, such as GET /books'),
+    traffic: text('file', 'Sends the requests in this recording of a browser, an HTTP Archive (.har)'),
     duration: number('seconds', 'How long it sends before, between and after the replacements', { default: 3 }),
     rate: number('number', 'How many requests it sends per second', { default: 50 }),
     health: text('path', 'The path of the readiness probe', { default: '/health/ready' }),
@@ -40,7 +43,9 @@ It sends GET to the routes without parameters and opens websockets, or it sends 
     const first = runtime === 'deno' ? ['run', '-A', '--unstable-net'] : []
     const args = [...first, ...preloads.flatMap((path) => [flag, pathToFileURL(path).href]), file]
     process.env.NODE_ENV ??= 'production'
-    const listed = flags.requests === undefined ? undefined : readRequests(flags.requests)
+    const { requests, traffic } = flags
+    if (requests !== undefined && traffic !== undefined) throw wrongUsage('--requests and --traffic exclude each other')
+    const listed = traffic ? readRecording(traffic, note) : requests ? readRequests(requests) : undefined
     const application = { program, args, file, health, closeTimeout }
     const outcome = await run({ application, listed, rate, duration, note })
     if (flags.json) print(JSON.stringify(outcome, undefined, 2))

@@ -9,7 +9,9 @@ export interface Planned {
   readonly method: string
   /** The path with the query, encoded. */
   readonly path: string
-  readonly body?: string | undefined
+  readonly body?: string | Buffer | undefined
+  /** Without them, a body is JSON. */
+  readonly headers?: Readonly<Record<string, string[]>>
   readonly isSocket?: boolean
 }
 

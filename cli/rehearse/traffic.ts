@@ -73,10 +73,11 @@ export class Traffic {
   }
 
   #send(planned: Sent, keeps: boolean): void {
-    const { method, path, body, isSocket = false } = planned
+    const { method, path, body, isSocket = false, headers: own } = planned
     // No client may repeat other requests, which a kept connection can lose.
     const agent = keeps && !isSocket && repeatable.includes(method) && this.#agent
-    const headers = isSocket ? openingHeaders : body === undefined ? {} : { 'content-type': 'application/json' }
+    const usual = isSocket ? openingHeaders : own || body === undefined ? {} : { 'content-type': 'application/json' }
+    const headers = { ...own, ...usual }
     const sent = request({ host: '127.0.0.1', port: this.#balancer.port, method, path, headers, agent })
     planned.open++
     let from: number | undefined

@@ -1,6 +1,7 @@
 import { cpSync, symlinkSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { readRecording } from '../../cli/rehearse/recording.ts'
 import type { Outcome } from '../../cli/rehearse/rehearse.ts'
 import { readRequests, requestsOf } from '../../cli/rehearse/requests.ts'
 import { runtimeBinary } from '../runtimes/run.mjs'
@@ -172,6 +173,7 @@ await server.listen()
       'line 2 of list is not a request',
     ],
     ['no list', built(''), ['--requests', 'list'], '--requests: list does not exist'],
+    ['no recording', built(''), ['--traffic', 'a.har'], '--traffic: a.har does not exist'],
   ] as [string, Record<string, string>, string[], string][])('%s', async (_name, files, more, message) => {
     const project = makeProject({ 'src/index.ts': '', ...files })
     projects.push(project)
@@ -184,6 +186,7 @@ await server.listen()
   test.each([
     [['--rate', '0'], '--rate takes a whole number from 1 to 1000, not 0'],
     [['--close-timeout', '1.5'], '--close-timeout takes a whole number from 1 to 3600, not 1.5'],
+    [['--requests', 'a', '--traffic', 'b'], '--requests and --traffic exclude each other'],
     [['--health', 'ready'], '--health takes a path such as /health/ready, not "ready"'],
   ])('%j', async (more, message) => {
     const project = makeProject(built(''))
@@ -212,4 +215,84 @@ test('a list has requests with and without a body, and websockets', () => {
     { method: 'POST', path: '/orders?draft=%C3%BC', body: '{"book": 1}' },
     { method: 'GET', path: '/live', isSocket: true },
   ])
+})
+
+describe('a recording', () => {
+  const header = (name: string, value: string) => ({ name, value })
+  const entry = (url: string, more: object = {}) => ({ request: { method: 'GET', url, headers: [], ...more } })
+  const read = (har: unknown) => {
+    const project = makeProject({ 'a.har': typeof har === 'string' ? har : JSON.stringify(har) })
+    projects.push(project)
+    const notes: string[] = []
+    const requests = readRecording(join(project.folder, 'a.har'), (line) =>
+      notes.push(line.replace(project.folder, '')),
+    )
+    return { requests, notes }
+  }
+  const post = (postData: object, headers: object[] = []) =>
+    read({ log: { entries: [entry('http://a.example/', { method: 'POST', headers, postData })] } }).requests[0]!
+
+  test('has the requests to the host of the first, with their headers, cookies and bodies', () => {
+    const headers = [
+      ...[header(':path', '/x'), header('Host', 'a.example'), header('Connection', 'x-hop'), header('X-Hop', '1')],
+      ...[header('Content-Length', '9'), header('Transfer-Encoding', 'chunked'), header('Sec-WebSocket-Key', 'x')],
+      ...[header('Cookie', 'a=1'), header('cookie', 'b=2'), header('Authorization', 'Bearer t')],
+    ]
+    const { requests, notes } = read({
+      log: {
+        entries: [
+          entry('data:text/plain,x'),
+          entry('https://a.example/books?q=%C3%BC#top', { headers }),
+          entry('https://cdn.example/a.js'),
+          entry('wss://a.example/live'),
+        ],
+      },
+    })
+    const kept = { cookie: ['a=1', 'b=2'], authorization: ['Bearer t'] }
+    expect(requests).toEqual([
+      { method: 'GET', path: '/books?q=%C3%BC', headers: kept, body: undefined, isSocket: false },
+      { method: 'GET', path: '/live', headers: {}, body: undefined, isSocket: true },
+    ])
+    expect(notes).toEqual(['2 of 4 entries of /a.har are left out: their host is not that of the first, a.example'])
+  })
+
+  test('has bodies as text, as base64 and as the fields of a form', () => {
+    expect(post({ mimeType: 'application/json', text: '{}' })).toMatchObject({
+      body: '{}',
+      headers: { 'content-type': ['application/json'] },
+    })
+    const own = [header('Content-Type', 'image/png')]
+    expect(post({ mimeType: 'x/y', text: 'AP8=', encoding: 'base64' }, own)).toMatchObject({
+      body: Buffer.from([0, 255]),
+      headers: { 'content-type': ['image/png'] },
+    })
+    const form = { mimeType: 'application/x-www-form-urlencoded', params: [header('a b', 'c&d')] }
+    expect(post(form).body).toBe('a+b=c%26d')
+  })
+
+  test.each<[unknown, string]>([
+    ['{"log": secret', 'is not JSON: line 1, column 9 needs a value'],
+    [null, 'is no HTTP Archive: it has no list log.entries'],
+    [{ log: { entries: [] } }, 'has no request to a host'],
+    [{ log: { entries: [{}] } }, 'entry 1 of'],
+    [{ log: { entries: [entry('data:,x')] } }, 'has no request to a host'],
+    [{ log: { entries: [entry('http://a/'), entry('http://a/', { method: 'GE T' })] } }, 'has no valid method'],
+    [{ log: { entries: [entry('ftp://a/')] } }, 'is not HTTP but ftp:'],
+    [{ log: { entries: [entry('http://a/', { headers: {} })] } }, 'has no list of headers'],
+    [{ log: { entries: [entry('http://a/', { headers: [{}] })] } }, 'has a header without a name or a value'],
+    [{ log: { entries: [entry('http://a/', { headers: [header('a b', 'secret')] })] } }, 'a b'],
+    [{ log: { entries: [entry('http://a/', { headers: [header('a', 'secret\n')] })] } }, 'Invalid character'],
+    [{ log: { entries: [entry('http://a/', { postData: { encoding: 'base64', text: 'se cret' } })] } }, 'not base64'],
+    [{ log: { entries: [entry('http://a/', { postData: { mimeType: 'multipart/x', params: [{}] } })] } }, 'of parts'],
+  ])('%j is refused without its values', (har, message) => {
+    let error: Error | undefined
+    try {
+      read(har)
+    } catch (thrown) {
+      error = thrown as Error
+    }
+    expect(error?.message).toMatch(/^--traffic: .*a\.har /)
+    expect(error?.message).toContain(message)
+    expect(error?.message).not.toContain('secret')
+  })
 })
