@@ -2,6 +2,7 @@ import { channel, definePlugin, memoryQueue, RouteCollection, Server } from 'fra
 import { afterEach, describe, expect, test } from 'vitest'
 import { runningServer } from '../../../plugins/shared/values/running-server.ts'
 import { memoryLogger } from '../../support/kernel.ts'
+import { channelsInPairs } from '../../support/pairs.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
@@ -139,21 +140,5 @@ describe('the same application twice in one process', () => {
     await handle.unsubscribe()
   })
 
-  test('a hundred pairs: no message crosses', async () => {
-    const { router } = application()
-    let [received, crossed] = [0, 0]
-    for (let pair = 0; pair < 100; pair++) {
-      const both = [make(`${pair}a`, router), make(`${pair}b`, router)]
-      await Promise.all(both.map((server) => server.ready()))
-      const joined = await Promise.all(both.map(join))
-      await Promise.all(both.map((server) => server.inject.post('/news')))
-      await expect.poll(() => joined.every(({ seen }) => seen.length > 0)).toBe(true)
-      for (const [at, { seen }] of joined.entries()) {
-        received += seen.length
-        if (seen[0] !== nameOf(both[at]!)) crossed++
-      }
-      for (const server of servers.splice(0)) await server.close()
-    }
-    expect([received, crossed]).toEqual([200, 0])
-  })
+  test('a hundred pairs: no message crosses', () => channelsInPairs(100))
 })

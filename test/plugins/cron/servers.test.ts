@@ -12,6 +12,7 @@ import { type TestClock, testClock } from 'framework/testing'
 import { afterEach, describe, expect, test } from 'vitest'
 import { runningServer } from '../../../plugins/shared/values/running-server.ts'
 import { memoryLogger } from '../../support/kernel.ts'
+import { cronInPairs } from '../../support/pairs.ts'
 
 const minute = 60_000
 const close: (() => unknown)[] = []
@@ -442,34 +443,4 @@ describe('a script beside servers', () => {
   })
 })
 
-test('100 pairs of servers: no job crosses', async () => {
-  const clock = takeClock()
-  const all = Array.from({ length: 100 }, (_, pair) =>
-    ['a', 'b'].map((half) => {
-      const seen: unknown[] = []
-      const note = (what: string) => () => void seen.push([what, runningServer()])
-      const own = definePlugin({
-        name: 'own',
-        setup: async () => void (await cron('*/5 * * * *', { name: 'of the hook' }).start(note('hook'))),
-      })
-      const crons = [{ schedule: '*/5 * * * *', handler: note('option'), options: { name: 'of the option' } }]
-      return { seen, pair, half, made: make({ plugins: { cron: { crons }, own: own() } }) }
-    }),
-  ).flat()
-  const shared: unknown[] = []
-  await declare('*/5 * * * *', { name: 'of the module' }).start(() => void shared.push(runningServer()))
-  for (const { made } of all) await made.server.listen()
-  await clock.advance(10 * minute)
-  for (const { seen, made } of all) {
-    expect(seen).toHaveLength(4)
-    for (const [, server] of seen as [string, object][]) expect(server === made.server).toBe(true)
-    expect(counts(made.jobs())).toEqual({ 'of the hook': 2, 'of the module': 2, 'of the option': 2 })
-  }
-  expect(shared).toHaveLength(400)
-  for (const { made } of all) expect(shared.filter((one) => one === made.server)).toHaveLength(2)
-  // Half of them close: the others are not affected.
-  for (const { made, half } of all) if (half === 'a') await made.server.close()
-  await clock.advance(5 * minute)
-  for (const { seen, half } of all) expect(seen).toHaveLength(half === 'a' ? 4 : 6)
-  expect(shared).toHaveLength(500)
-})
+test('100 pairs of servers: no job crosses', () => cronInPairs(100))

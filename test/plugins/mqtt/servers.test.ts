@@ -12,6 +12,7 @@ import {
 import { afterEach, describe, expect, test } from 'vitest'
 import { runningServer } from '../../../plugins/shared/values/running-server.ts'
 import { memoryLogger, pause } from '../../support/kernel.ts'
+import { mqttInPairs } from '../../support/pairs.ts'
 
 const open: { unsubscribe(): Promise<void> }[] = []
 const servers: Server[] = []
@@ -162,31 +163,7 @@ describe('the same application twice in one process', () => {
     end()
   })
 
-  test('a hundred pairs: no message crosses', async () => {
-    const topic = fresh('pairs')
-    const all = new Map<unknown, object>()
-    let [handled, crossed] = [0, 0]
-    const handle = (message: unknown) => {
-      handled++
-      if (runningServer() !== all.get(message)) crossed++
-    }
-    open.push(mqtt.subscribe(topic, handle, { qos: 1 }))
-    class Handling extends BaseMqtt {
-      @mqtt.subscribe(topic, { qos: 1 })
-      handle(message: unknown) {
-        handle(message)
-      }
-    }
-    for (let pair = 0; pair < 100; pair++) {
-      const both = ['a', 'b'].map((name) => make(`${pair}${name}`, { subscribe: [Handling] }))
-      await Promise.all(both.map((server) => server.listen()))
-      for (const server of both) all.set(nameOf(server), server)
-      await Promise.all(both.map((server) => serviceOf(server).publish(topic, nameOf(server))))
-      await Promise.all(both.map((server) => server.close()))
-      servers.length = 0
-    }
-    expect([handled, crossed]).toEqual([400, 0])
-  })
+  test('a hundred pairs: no message crosses', () => mqttInPairs(100))
 })
 
 describe('classes', () => {

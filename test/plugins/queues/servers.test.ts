@@ -1,7 +1,7 @@
 import { definePlugin, memoryQueue, QueueService, RouteCollection, Server } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
-import { runningServer } from '../../../plugins/shared/values/running-server.ts'
 import { memoryLogger } from '../../support/kernel.ts'
+import { queuesInPairs } from '../../support/pairs.ts'
 import { freshName, gate } from '../../support/queues.ts'
 
 const open: Server[] = []
@@ -153,32 +153,7 @@ describe('the same application twice in one process', () => {
     await expect(queue.for(servers[0]).drained()).rejects.toMatchObject({ code: 'QueueIdleError' })
   })
 
-  test('a hundred pairs: no message crosses', async () => {
-    const { queue, router } = application()
-    const servers = new Map<string, object>()
-    let [handled, crossed] = [0, 0]
-    await queue.subscribe((payload) => {
-      handled++
-      if (runningServer() !== servers.get(payload)) crossed++
-    })
-    const server = (name: string) => {
-      const made = new Server({
-        ...{ logger: memoryLogger([]), router, closeTimeout: 500, gracefulShutdown: false },
-        plugins: { queues: { run: true } },
-      })
-      servers.set(name, made)
-      return made
-    }
-    for (let pair = 0; pair < 100; pair++) {
-      const both = [server(`${pair}a`), server(`${pair}b`)]
-      await Promise.all(both.map((one) => one.ready()))
-      await Promise.all(both.map((one) => one.services.queues.run()))
-      await Promise.all(['a', 'b'].map((name, i) => queue.for(both[i]!).publish(`${pair}${name}`)))
-      await Promise.all(both.map((one) => queue.for(one).drained()))
-      await Promise.all(both.map((one) => one.close()))
-    }
-    expect([handled, crossed]).toEqual([200, 0])
-  })
+  test('a hundred pairs: no message crosses', () => queuesInPairs(100))
 })
 
 test('messages and workers of the process go over to its first server', async () => {
