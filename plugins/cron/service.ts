@@ -221,11 +221,6 @@ export class CronService {
     throw CronNameError(name, `no running job has this name.${didYouMean(name, names)}`)
   }
 
-  /** @internal */
-  takes(): boolean {
-    return true
-  }
-
   /** Waits for the ticks of a job from now on. @throws CronNameError @internal */
   adopt(declared: Declared): void {
     const around = this.#around!

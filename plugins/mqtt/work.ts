@@ -5,6 +5,11 @@ import type { MqttMessageTrace } from './subscriptions/handler-queue.ts'
 const list = { id: 'mqtt', title: 'MQTT' }
 const system = { 'messaging.system': 'mqtt' }
 const publish = { ...system, 'messaging.operation.name': 'publish', 'messaging.operation.type': 'send' }
+const process = { ...system, 'messaging.operation.name': 'process' }
+const messageOf = ({ topic, bytes }: MqttPublishTrace | MqttMessageTrace) => ({
+  'messaging.destination.name': topic,
+  'messaging.message.body.size': bytes,
+})
 
 export const work: readonly WorkKind[] = [
   workKind<MqttPublishTrace>({
@@ -17,11 +22,7 @@ export const work: readonly WorkKind[] = [
     title: ({ topic }) => topic,
     note: () => 'published',
     data: ({ topic, bytes, payload }) => ({ topic, bytes, payload }),
-    attributes: ({ topic, bytes }) => ({
-      ...publish,
-      'messaging.destination.name': topic,
-      'messaging.message.body.size': bytes,
-    }),
+    attributes: (event) => ({ ...publish, ...messageOf(event) }),
     duration: { name: 'messaging.client.operation.duration', attributes: publish },
   }),
   workKind<MqttMessageTrace>({
@@ -34,13 +35,7 @@ export const work: readonly WorkKind[] = [
     note: () => 'received',
     data: ({ topic, filter, bytes, payload }) => ({ topic, filter, bytes, payload }),
     labels: { filter: { attribute: 'messaging.destination.template', of: ({ filter }) => filter } },
-    attributes: ({ topic, bytes }) => ({
-      ...system,
-      'messaging.operation.name': 'process',
-      'messaging.operation.type': 'process',
-      'messaging.destination.name': topic,
-      'messaging.message.body.size': bytes,
-    }),
-    duration: { name: 'messaging.process.duration', attributes: { ...system, 'messaging.operation.name': 'process' } },
+    attributes: (event) => ({ ...process, 'messaging.operation.type': 'process', ...messageOf(event) }),
+    duration: { name: 'messaging.process.duration', attributes: process },
   }),
 ]

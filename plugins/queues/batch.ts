@@ -39,20 +39,13 @@ interface Collected {
   readonly tenant: Tenant | undefined
 }
 
-/** Collects messages. */
-export interface Collector {
-  readonly handle: QueueHandler<unknown>
-  /** Waits for no further messages: no others come. */
-  flush(): void
-}
-
 /** A handler that is called once for several messages, with `concurrency` calls at once; `waitFor` returns how long the first one waits for others. */
 export function collecting(
   handler: QueueBatchHandler<unknown>,
   size: number,
   waitFor: () => number,
   concurrency: number,
-): Collector {
+) {
   /** By the id of the tenant: a call has the messages of one tenant. */
   const open = new Map<string | undefined, Collected>()
   let calls = 0
@@ -84,8 +77,13 @@ export function collecting(
     if (batch.entries.length === size) end(batch)
     return batch.done.promise
   }
-  return { handle, flush: () => open.forEach(end) }
+  /** Waits for no further messages: no others come. */
+  const flush = () => open.forEach(end)
+  return { handle, flush }
 }
+
+/** Collects messages. */
+export type Collector = ReturnType<typeof collecting>
 
 /** Calls the handler; resolves when it has ended, or when the attempt of each message has: what never ends must not keep its place. */
 async function callFor(handler: QueueBatchHandler<unknown>, { entries, done }: Collected): Promise<void> {

@@ -37,12 +37,6 @@ export interface StoredBatch extends Omit<Batch<object>, 'signal'> {
   readonly kind: string
 }
 
-/** Options of `stop`. */
-export interface StopOptions {
-  /** Milliseconds that running handlers have to finish. Default 10000. */
-  readonly timeout?: number
-}
-
 /** The subscribers of this process. They may be declared anywhere, and each server runs all of them. */
 export const subscribers = new Declarations<Subscriber>()
 
@@ -126,7 +120,7 @@ export class QueueService {
    * Ends the workers, lets handlers finish within `timeout` milliseconds (10000), closes every connection, and forgets the configuration.
    * A script that only publishes must also call it, or its connections keep the process alive.
    */
-  static async stop(options?: StopOptions): Promise<void> {
+  static async stop(options?: { timeout?: number }): Promise<void> {
     const { timeout } = stopOptions.parse(options, 'QueueService.stop')
     const service = queuesOf('QueueService.stop()')
     service.#wanted.delete('script')
@@ -138,7 +132,7 @@ export class QueueService {
   }
 
   /** Ends the workers, lets handlers finish within `timeout` milliseconds (10000), and closes every connection. They may run again. */
-  async stop(options?: StopOptions): Promise<void> {
+  async stop(options?: { timeout?: number }): Promise<void> {
     await this.#end(stopOptions.parse(options, 'queues.stop').timeout, true)
   }
 

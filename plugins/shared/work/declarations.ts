@@ -4,8 +4,8 @@ import { runningServer } from '../values/running-server.ts'
 export interface Runner<Declared> {
   /** Its server; `undefined` for a script. */
   readonly server: object | undefined
-  /** Whether it can run this declaration by now. */
-  takes(declared: Declared): boolean
+  /** Whether it can run this declaration by now. Default: it can. */
+  takes?(declared: Declared): boolean
   /** Starts to run a declaration; if it throws or rejects, it does not run it. */
   adopt(declared: Declared): void | Promise<void>
   /** Ends a declaration. */
@@ -112,7 +112,7 @@ export class Declarations<Declared extends object, One extends Runner<Declared> 
   }
 
   async #give(declared: Declared, entry: Entry<One>, runner: One): Promise<void> {
-    if (!this.#isFor(runner.server, entry) || entry.runners.has(runner) || !runner.takes(declared)) return
+    if (!this.#isFor(runner.server, entry) || entry.runners.has(runner) || runner.takes?.(declared) === false) return
     entry.runners.add(runner)
     try {
       await runner.adopt(declared)
