@@ -26,6 +26,7 @@ import { Level, refuseEnding, Transaction } from './transaction.ts'
 async function openDriver(settings: DriverSettings, host: DriverHost): Promise<OpenDriver> {
   if (settings.driver === 'pg') return (await import('./drivers/pg.ts')).openPg(settings, host)
   if (settings.driver === 'postgres') return (await import('./drivers/postgres.ts')).openPostgresJs(settings, host)
+  if (settings.driver === 'mysql2') return (await import('./drivers/mysql.ts')).openMysql(settings, host)
   return (await import('./drivers/sqlite.ts')).openSqlite(settings, host)
 }
 
@@ -61,13 +62,13 @@ export class DatabaseClient {
     if (settings.system === 'postgresql') this.place = placeOf(settings.url, settings.options)
   }
 
-  /** `postgresql` or `sqlite`. */
+  /** `postgresql`, `mysql` (also MariaDB) or `sqlite`. */
   get system(): DatabaseSystem {
     return this.#settings.system
   }
 
   /**
-   * Runs one statement, with the values of its placeholders: `$1`, in SQLite also `?`. Always pass values in this
+   * Runs one statement, with the values of its placeholders: `$1`, in SQLite and MySQL also `?`. Always pass values in this
    * way, never in the text.
    *
    * @throws (as a rejection) the error of the package; DatabaseBusyError, with status 503, if no connection is free within `pool.acquireTimeout`;
@@ -107,16 +108,18 @@ export class DatabaseClient {
     return this.begin(work, transactionOptions.parse(options, 'transaction'))
   }
 
-  /** Does work in a new transaction, which the signal rolls back. @internal */
+  /** Does work in a new transaction, which the signal rolls back; with `isAlone`, in one that only migrates. @internal */
   async begin<Result>(
     work: (transaction: Transaction) => Result | Promise<Result>,
     settings: TransactionSettings,
     signal?: AbortSignal,
     scope = '',
+    isAlone = false,
   ): Promise<Result> {
+    const begin = () => this.#begin((isAlone && this.#open().alone) || this.#open().begin(settings))
     for (let attempt = 0; ; attempt++) {
       signal?.throwIfAborted()
-      const transaction = new Transaction(this, () => this.#begin(settings), scope, !settings.readOnly)
+      const transaction = new Transaction(this, begin, scope, !settings.readOnly, isAlone)
       const abort = () => void transaction.rollback(signal!.reason)
       signal?.addEventListener('abort', abort, { once: true })
       try {
@@ -173,15 +176,22 @@ export class DatabaseClient {
     return within(connecting, pool.acquireTimeout, late, systemClock)
   }
 
-  async #begin(settings: TransactionSettings): Promise<Connection> {
+  async #begin(statements: readonly string[]): Promise<Connection> {
     const connection = await this.acquire()
     try {
-      for (const statement of this.#open().begin(settings)) await connection.query(statement, [])
+      for (const statement of statements) await connection.query(statement, [])
     } catch (error) {
       connection.release(true)
       throw error
     }
     return connection
+  }
+
+  /** The statements that begin a transaction on a connection of `connect`; one becomes a savepoint in a running transaction. @internal */
+  beginning(isolation: string | undefined, accessMode: string): readonly string[] {
+    if (this.running() !== undefined) return ['begin']
+    const settings = { isolation: isolation as TransactionSettings['isolation'], retry: 0 }
+    return this.#open().begin({ ...settings, readOnly: accessMode === 'read only' })
   }
 
   /** The connections of its pool. */

@@ -6,7 +6,10 @@ type Input = DoctorInput<DatabasesSettings>
 const all = ({ settings: { main, named } }: Input): [name: string, settings: DatabaseSettings][] =>
   Object.entries({ main, ...named })
 
-const allowed = `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as n`
+const allowed = {
+  postgresql: `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as n`,
+  mysql: 'select @@max_connections as n',
+}
 
 export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
   productionWarning('database.memory', (input) =>
@@ -25,7 +28,7 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
         .filter(([, { system, statementTimeout }]) => system !== 'sqlite' && statementTimeout === false)
         .map(([name]) => ({
           problem: `a statement of the database "${name}" may run forever and keep its connection and its locks`,
-          remedy: 'Set statementTimeout, and "set local statement_timeout" where a statement needs longer',
+          remedy: 'Set statementTimeout, and a longer one of the database where a statement needs it',
         })),
   },
   {
@@ -50,12 +53,14 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
       const found: DoctorFinding[] = []
       for (const [name, { system, pool, outbox }] of input.booted ? all(input) : []) {
         if (system === 'sqlite') continue
-        const { rows } = await input.services.get('databases').client(name).query<{ n: number }>(allowed)
-        const most = (pool.max + (outbox && outbox.listen !== false ? 1 : 0)) * (input.server.worker?.of ?? 1)
+        const { rows } = await input.services.get('databases').client(name).query<{ n: number }>(allowed[system])
+        const most =
+          (pool.max + (system === 'postgresql' && outbox && outbox.listen !== false ? 1 : 0)) *
+          (input.server.worker?.of ?? 1)
         if (most > rows[0]!.n)
           found.push({
             problem: `the pools of the database "${name}" may open ${most} connections in all processes, but the server allows ${rows[0]!.n}`,
-            remedy: 'Lower pool.max, run fewer workers, or put a pooler such as PgBouncer before the server',
+            remedy: 'Lower pool.max, run fewer workers, or put a pooler before the server',
           })
       }
       return found

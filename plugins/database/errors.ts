@@ -6,6 +6,7 @@ export const {
   DatabaseBusyError,
   DatabaseClosedError,
   DatabaseNameError,
+  ImplicitCommitError,
   MigrationError,
   MigrationsMissingError,
   MigrationsPendingError,
@@ -27,8 +28,12 @@ export const {
   ],
   DatabaseNameError: (name: string, names: readonly string[]) =>
     `there is no database "${name}". Add it: plugins: { database: { named: { ${name}: { url } } } }. Databases: ${names.join(', ')}`,
-  MigrationError: (name: string, text: string, why: string) =>
-    `the migration "${name}" failed, and none of this run has run: ${why}, in "${text}"`,
+  ImplicitCommitError: (statement: string) =>
+    `"${statement}" would commit the transaction: MySQL does so for each statement that changes tables or rights. Run it before the transaction, or in a migration`,
+  MigrationError: (name: string, text: string, why: string, staysInPart: boolean) =>
+    staysInPart
+      ? `the migration "${name}" failed: ${why}, in "${text}". Those before it have run, and so has this one up to its last statement that changes tables, because MySQL commits each of these: take that back by hand, or out of the migration, and migrate again`
+      : `the migration "${name}" failed, and none of this run has run: ${why}, in "${text}"`,
   MigrationsMissingError: (name: string, what: string) =>
     `the database "${name}" has no ${what}: add it to its options`,
   MigrationsPendingError: (name: string, pending: readonly string[]) =>
@@ -54,21 +59,35 @@ interface Failure {
 
 const codeOf = (error: unknown) => String((Object(error) as Failure).code)
 
-/** `40001`, `40P01`, `SQLITE_BUSY`: the database has ended the transaction in favour of another one, and it may succeed when it is repeated. */
+/** `40001`, `40P01`, `ER_LOCK_DEADLOCK`, `SQLITE_BUSY`: the database has ended the transaction in favour of another one, and it may succeed when it is repeated. */
 export function isConflict(error: unknown): boolean {
   const { errcode, message = '' } = Object(error) as Failure
   // `node:sqlite` has a number, and `node-sqlite3-wasm` only the message.
-  return /^(40001|40P01|SQLITE_BUSY.*)$/.test(codeOf(error)) || errcode === 5 || message === 'database is locked'
+  const codes = /^(40001|40P01|ER_LOCK_DEADLOCK|ER_LOCK_WAIT_TIMEOUT|ER_CHECKREAD|SQLITE_BUSY.*)$/
+  return codes.test(codeOf(error)) || errcode === 5 || message === 'database is locked'
 }
 
 const startOr = 'Start the server, or correct host and port in the url (DATABASE_URL)'
 /** Why a database cannot be used, by code, and what to correct. No reason contains the password. */
 const reasons: readonly (readonly [codes: RegExp, why: string, remedy: string])[] = [
-  [/^(28P01|28000)$/, 'it refuses the user or the password', 'Correct them in the url (DATABASE_URL)'],
+  [
+    /^(28P01|28000|ER_(DB)?ACCESS_DENIED.*)$/,
+    'it refuses the user or the password',
+    'Correct them in the url (DATABASE_URL)',
+  ],
   [/^SASL/, 'it asks for a password, and there is none', 'Add it in the url (DATABASE_URL)'],
-  [/^3D000$/, 'the server has no database of that name', 'Create it, or correct the name in the url (DATABASE_URL)'],
+  [
+    /^(3D000|ER_BAD_DB_ERROR)$/,
+    'the server has no database of that name',
+    'Create it, or correct the name in the url (DATABASE_URL)',
+  ],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'its host is unknown', 'Correct the host in the url (DATABASE_URL)'],
   [/^(ECONNREFUSED|ConnectionRefused)$/, 'nothing listens there', startOr],
+  [
+    /^(53300|ER_CON_COUNT_ERROR)$/,
+    'the server has too many connections',
+    'Lower pool.max, or raise its max_connections',
+  ],
   [/^(ETIMEDOUT|CONNECT_TIMEOUT|EHOSTUNREACH|DatabaseBusyError)$/, 'it does not respond', 'Check host and firewall'],
   [/SQLITE|SQLite/, 'the file cannot be opened', 'Create its folder, and let this user write to it'],
 ]

@@ -6,7 +6,7 @@ const hour = 3_600_000
 
 /** The ids under which something was done once. */
 export class Inbox {
-  /** Notes an id of a scope; returns a row if it is new. */
+  /** Notes an id of a scope; changes one row if it is new. */
   readonly note: string
   readonly #client: TableHost
   readonly #table: string
@@ -16,12 +16,17 @@ export class Inbox {
   constructor(client: TableHost, { table, keep }: { readonly table: string; readonly keep: number }) {
     this.#client = client
     this.#table = table
-    this.note = `insert into ${table} (scope, id, done_at) values ($1, $2, ${nowOf(client)}) on conflict do nothing returning id`
+    // Not "insert ignore", which cuts an id that is too long. Where the row exists, this changes 2, also if nothing differs between the two times.
+    const unlessDone =
+      client.system === 'mysql' ? 'on duplicate key update done_at = done_at + 1' : 'on conflict do nothing'
+    this.note = `insert into ${table} (scope, id, done_at) values ($1, $2, ${nowOf(client)}) ${unlessDone}`
     this.#forget = `delete from ${table} where done_at < ${nowOf(client)} - ${keep}`
   }
 
   async open(log: Logger): Promise<void> {
-    const columns = 'scope text not null, id text not null, done_at double precision not null, primary key (scope, id)'
+    // To the collations of MySQL, ids are equal that differ by a space at the end.
+    const text = this.#client.system === 'mysql' ? 'varbinary(1000)' : 'text'
+    const columns = `scope ${text} not null, id ${text} not null, done_at double precision not null, primary key (scope, id)`
     await ensureTable(this.#client, `the inbox of the database "${this.#client.name}"`, this.#table, columns)
     const forget = () =>
       this.#client.query(this.#forget).catch((error: unknown) => {

@@ -60,8 +60,7 @@ export function kyselyDialect<Kind extends Dialect>(
       one: KyselyConnection,
       { isolationLevel, accessMode = 'read write' }: KyselyTransactionSettings,
     ) {
-      const level = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`
-      await run(database.system === 'sqlite' ? 'begin' : `start transaction${level} ${accessMode}`)(one)
+      for (const text of database.beginning(isolationLevel, accessMode)) await run(text)(one)
     },
     commitTransaction: run('commit'),
     rollbackTransaction: run('rollback'),

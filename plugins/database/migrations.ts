@@ -3,7 +3,7 @@ import type { DatabaseClient } from './database.ts'
 import { isConflict, MigrationError } from './errors.ts'
 import type { DatabaseMigrations, MigrationParts } from './options.ts'
 
-/** Does work in a transaction that no other process migrates in: the database releases the lock when the process dies. */
+/** Does work in a transaction that no other process migrates in: the database releases the lock when the process dies. MySQL has no transaction for it. */
 export function exclusively<Result>(database: DatabaseClient, work: () => Promise<Result>): Promise<Result> {
   const locked = async () => {
     if (database.system === 'postgresql') {
@@ -17,11 +17,24 @@ export function exclusively<Result>(database: DatabaseClient, work: () => Promis
     }
     return work()
   }
-  // SQLite has one writer, and the others are refused after a second.
-  return database.transaction(locked, { retry: 20 })
+  // SQLite has one writer, and the others are refused after a second. What MySQL has done in part must not be repeated.
+  const isAlone = database.system === 'mysql'
+  return database.begin(
+    locked,
+    { isolation: undefined, retry: isAlone ? 0 : 20, readOnly: false },
+    undefined,
+    '',
+    isAlone,
+  )
 }
 
 const table = 'framework_migrations'
+
+const finds = {
+  sqlite: `select 1 from sqlite_master where name = '${table}'`,
+  postgresql: `select 1 where to_regclass('${table}') is not null`,
+  mysql: `select 1 from information_schema.tables where table_schema = database() and table_name = '${table}'`,
+}
 
 const isStep = (given: unknown) => [given].flat().every((one) => typeof one === 'string')
 const sqlSteps = option
@@ -49,11 +62,7 @@ export function sqlMigrations(given: {
 }): Pick<DatabaseMigrations, 'pending' | 'run'> {
   const steps = sqlSteps.parse(given, 'sqlMigrations')
   const pending = async ({ database }: Pick<MigrationParts, 'database'>) => {
-    const isSqlite = database.system === 'sqlite'
-    const find = isSqlite
-      ? `select 1 from sqlite_master where name = '${table}'`
-      : `select 1 where to_regclass('${table}') is not null`
-    const exists = (await database.query(find)).count > 0
+    const exists = (await database.query(finds[database.system])).count > 0
     const { rows } = exists ? await database.query<{ name: string }>(`select name from ${table}`) : { rows: [] }
     return Object.keys(steps).filter((name) => !rows.some((row) => row.name === name))
   }
@@ -61,15 +70,18 @@ export function sqlMigrations(given: {
     pending,
     async run({ database }) {
       await database.query(`create table if not exists ${table} (name varchar(255) primary key)`)
-      for (const name of await pending({ database })) {
+      const staysInPart = database.system === 'mysql'
+      const run = async (name: string) => {
         for (const statement of [steps[name]!].flat())
           await database.query(statement).catch((error: Error) => {
             // One that another process hinders is run again.
-            if (isConflict(error)) throw error
-            throw Object.assign(MigrationError(name, statement.trim().slice(0, 100), error.message), { cause: error })
+            if (isConflict(error) && !staysInPart) throw error
+            const told = MigrationError(name, statement.trim().slice(0, 100), error.message, staysInPart)
+            throw Object.assign(told, { cause: error })
           })
         await database.query(`insert into ${table} values ($1)`, [name])
       }
+      for (const name of await pending({ database })) await database.transaction(() => run(name))
     },
   }
 }

@@ -111,9 +111,10 @@ const pool = option.shape({
   idleTimeout: option.ms().default(30_000),
 })
 
-const urlTakes = 'an address: postgres://…, sqlite:file or sqlite::memory:'
+const urlTakes = 'an address: postgres://…, mysql://…, sqlite:file or sqlite::memory:'
+const servers = ['postgres', 'mysql'] as const
 const url = option
-  .value<string>(urlTakes, (given) => isAddress('postgres', given) || /^sqlite:./.test(String(given)))
+  .value<string>(urlTakes, (given) => /^sqlite:./.test(String(given)) || servers.some((kind) => isAddress(kind, given)))
   .secret()
 
 const outbox = option.shape({
@@ -161,10 +162,12 @@ function addressed<Given extends SettingsOf<typeof shape> & { url?: string | und
   if (given.url === undefined && isProduction())
     place.in('url').wrong(described('missing'), `${urlTakes}, or DATABASE_URL in the environment`)
   const address = given.url ?? 'sqlite:database.sqlite'
-  const system: DatabaseSystem = address.startsWith('sqlite:') ? 'sqlite' : 'postgresql'
-  if (system === 'sqlite' && given.outbox && given.outbox.listen)
-    place.in('outbox').in('listen').wrong(true, 'nothing: SQLite has no LISTEN')
-  const driver = given.driver ?? (system === 'sqlite' ? sqliteOfRuntime() : 'pg')
+  const systems: Record<string, DatabaseSystem> = { s: 'sqlite', m: 'mysql', p: 'postgresql' }
+  const system = systems[address[0]!]!
+  if (system !== 'postgresql' && given.outbox && given.outbox.listen)
+    place.in('outbox').in('listen').wrong(true, 'nothing: only Postgres has LISTEN')
+  const own = { postgresql: 'pg', mysql: 'mysql2', sqlite: sqliteOfRuntime() } as const
+  const driver: DatabaseDriver = given.driver ?? own[system]
   if (drivers[driver] !== system) place.in('driver').wrong(quoted(driver), `a package for ${system}`)
   const pool = { ...given.pool, max: system === 'sqlite' ? 1 : given.pool.max }
   return { ...given, url: address, system, driver, pool }

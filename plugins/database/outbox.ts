@@ -26,7 +26,7 @@ export interface OutboxCounts {
 }
 
 type OutboxSettings = Exclude<DriverSettings['outbox'], false>
-type TextName = 'store' | 'claim' | 'next' | 'remove' | 'postpone' | 'due' | 'counts'
+type TextName = 'store' | 'claim' | 'next' | 'take' | 'remove' | 'postpone' | 'due' | 'counts'
 
 // A name that no client can use: NUL is refused in headers and properties.
 const bytesName = '\0bytes'
@@ -84,16 +84,25 @@ export class Outbox {
     this.#listen = settings.listen === false ? undefined : listen
     const { table } = settings
     const now = nowOf(client)
-    const locked = client.system === 'sqlite' ? '' : 'for update of o skip locked'
-    const claimed = `update ${table} set due_at = ${now} + ${lease}`
-    const returned = 'returning id, key, data, attempts'
+    const isMysql = client.system === 'mysql'
+    const locked = client.system === 'postgresql' ? 'for update of o skip locked' : ''
+    const key = isMysql ? '`key`' : 'key'
+    const due = `update ${table} set due_at = ${now} + ${lease}`
+    const columns = `id, ${key}, data, attempts`
+    // MySQL returns nothing from an update: there, each one found is taken by an update of its own.
+    const claimed = isMysql ? `select ${columns} from ${table}` : due
+    const returned = isMysql ? 'order by id' : `returning ${columns}`
     const parts: { readonly [name: string]: string } = { table, now, locked, claimed, returned }
-    const store = `insert into ${table} (sender, key, data, created_at, due_at) values ($1, $2, $3, ${now}, ${now})`
+    const store = `insert into ${table} (sender, ${key}, data, created_at, due_at) values ($1, $2, $3, ${now}, ${now})`
     this.#texts = {
       // Part of the transaction: also a process that dies right after the commit has notified the others.
       store: this.#listen ? `with stored as (${store}) select pg_notify('${channel}', $1)` : store,
-      claim: claim.replace(/{(\w+)}/g, (_, name) => parts[name]!),
-      next: `${claimed} where id = (select min(id) from ${table} where sender = $1 and key = $2 and id <> $3) and due_at <= ${now} ${returned}`,
+      take: `${due} where id = $1 and due_at <= ${now}`,
+      // It goes from key to key by the index without being told how.
+      claim: isMysql
+        ? `${claimed} where id in (select id from (select min(id) as id from ${table} where sender = $1 group by ${key}) heads) and due_at <= ${now} ${returned} limit ${concurrency}`
+        : claim.replace(/{(\w+)}/g, (_, name) => parts[name]!),
+      next: `${claimed} where id = (select min(id) from ${table} where sender = $1 and ${key} = $2 and id <> $3) and due_at <= ${now} ${returned}`,
       remove: `delete from ${table} where id = $1`,
       postpone: `update ${table} set due_at = ${now} + $1, attempts = attempts + $2, error = $3 where id = $4`,
       due: `select distinct sender from ${table} where due_at <= ${now}`,
@@ -103,11 +112,12 @@ export class Outbox {
 
   /** Makes the table. */
   open(): Promise<void> {
-    const ids = {
-      sqlite: 'integer primary key autoincrement',
-      postgresql: 'bigint generated always as identity primary key',
-    }
-    const columns = `id ${ids[this.#client.system]}, sender text not null, key text not null, data text not null, created_at double precision not null, due_at double precision not null, attempts integer not null default 0, error text, unique (sender, key, id)`
+    const [id, name, text, key] = {
+      sqlite: ['integer primary key autoincrement', 'text', 'text', 'key'],
+      postgresql: ['bigint generated always as identity primary key', 'text', 'text', 'key'],
+      mysql: ['bigint auto_increment primary key', 'varchar(255)', 'longtext', '`key`'],
+    }[this.#client.system]
+    const columns = `id ${id}, sender ${name} not null, ${key} ${name} not null, data ${text} not null, created_at double precision not null, due_at double precision not null, attempts integer not null default 0, error text, unique (sender, ${key}, id)`
     return ensureTable(this.#client, `the outbox of the database "${this.#client.name}"`, this.#settings.table, columns)
   }
 
@@ -148,8 +158,8 @@ export class Outbox {
     const look = this.#noting(async () => {
       while (lane.isWoken && lane.running < concurrency && !this.#isEnding) {
         lane.isWoken = false
-        const { rows } = await this.#query<Claimed>('claim', [sender, concurrency - lane.running])
-        for (const first of rows) {
+        const max = concurrency - lane.running
+        for (const first of await this.#claim('claim', [sender, max], max)) {
           lane.running++
           void this.#tracked(this.#noting(() => this.#deliverFrom(sender, first))).then(() => {
             lane.running--
@@ -187,6 +197,16 @@ export class Outbox {
     for (const timer of this.#timers) systemClock.clear(timer)
     await this.#listening
     await this.drain()
+  }
+
+  /** Claims messages, at most `max`. */
+  async #claim(name: 'claim' | 'next', values: readonly unknown[], max: number): Promise<Claimed[]> {
+    const { rows } = await this.#query<Claimed>(name, values)
+    if (this.#client.system !== 'mysql') return rows
+    const taken: Claimed[] = []
+    // Another process may have been faster.
+    for (const row of rows.slice(0, max)) if ((await this.#query('take', [row.id])).count > 0) taken.push(row)
+    return taken
   }
 
   #query<Row extends object>(name: TextName, values: readonly unknown[]): Promise<QueryResult<Row>> {
@@ -238,9 +258,9 @@ export class Outbox {
 
   /** Removes a delivered message, and claims the next one of its key before: in between, another process could claim it, and the one after it. */
   async #following(sender: string, { id, key }: Claimed, claims: boolean): Promise<Claimed | undefined> {
-    const next = claims ? await this.#query<Claimed>('next', [sender, key, id]) : undefined
+    const next = claims ? await this.#claim('next', [sender, key, id], 1) : []
     await this.#query('remove', [id])
-    return next?.rows[0]
+    return next[0]
   }
 
   async #failed(sender: string, { id, key, attempts }: Claimed, error: Error): Promise<void> {

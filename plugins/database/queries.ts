@@ -7,7 +7,7 @@ import type { DriverSettings, StatementRunner } from './drivers/contract.ts'
 export interface DatabaseTrace extends TraceOutcome {
   /** The name of the database: `main`. */
   readonly database: string
-  /** `postgresql` or `sqlite`. */
+  /** `postgresql`, `mysql` or `sqlite`. */
   readonly system: string
   /** The statement, in which values are placeholders. */
   readonly text: string

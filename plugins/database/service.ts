@@ -78,7 +78,7 @@ export class Databases {
   }
 
   /**
-   * Runs the migrations that have not run yet, all of them or none, in one process at a time, and returns their names: what `framework migrate` does.
+   * Runs the migrations that have not run yet, all of them or none (in MySQL up to one that fails), in one process at a time, and returns their names: what `framework migrate` does.
    *
    * @throws (as a rejection) MigrationsMissingError without the option `migrations`; the error of the migration.
    */
@@ -96,7 +96,7 @@ export class Databases {
   async seed(name = 'main'): Promise<void> {
     const [migrations, parts] = [this.migrationsOf(name), this.#partsOf(name)]
     if (migrations?.seed === undefined) throw MigrationsMissingError(name, 'migrations.seed')
-    await exclusively(parts.database, async () => migrations.seed!(parts))
+    await exclusively(parts.database, () => parts.database.transaction(() => migrations.seed!(parts)))
   }
 
   /** Opens all, and migrates those in memory, which are empty. @internal */

@@ -1,19 +1,30 @@
 import { nameInTenant } from '../shared/values/tenants.ts'
 import type { OutboxMessage } from '../shared/work/outbox.ts'
 import { InboxError, type RunningTransaction, transactions } from '../shared/work/transactions.ts'
-import type { Connection, QueryResult } from './drivers/contract.ts'
-import { TransactionEndedError, TransactionFailedError, TransactionStatementError } from './errors.ts'
+import type { Connection, DatabaseSystem, QueryResult } from './drivers/contract.ts'
+import {
+  ImplicitCommitError,
+  isConflict,
+  TransactionEndedError,
+  TransactionFailedError,
+  TransactionStatementError,
+} from './errors.ts'
 import type { Inbox } from './inbox.ts'
 import type { Outbox } from './outbox.ts'
 
 /** The database of a transaction. */
 export interface TransactionHost {
+  readonly system: DatabaseSystem
   readonly place: string | undefined
   readonly outbox: Outbox | undefined
   readonly inbox: Inbox | undefined
 }
 
 const ending = /^\s*(begin|start\s+transaction|commit|end|rollback|abort)\b(?!\s+(?:(?:work|transaction)\s+)?to\b)/i
+
+/** What MySQL commits the transaction for; temporary tables are none of it. */
+const committing =
+  /^\s*(alter|analyze|(create|drop)(?!\s+(or\s+replace\s+)?temporary)|flush|grant|lock|optimize|rename|repair|revoke|truncate|unlock)\b/i
 
 /** Refuses a statement that begins or ends a transaction: the next statement may have another connection, and this one another caller. */
 export function refuseEnding(text: string): void {
@@ -38,23 +49,41 @@ export class Transaction {
   #tail: Promise<unknown> = Promise.resolve()
   /** Why it was rolled back before its work had ended. */
   #reason: unknown
+  /** Why the database has rolled it back. */
+  #conflict: unknown
   readonly #savepoints: string[] = []
   #count = 0
   /** What the work runs in. */
   readonly level = new Level(this)
 
-  constructor(host: TransactionHost, begin: () => Promise<Connection>, scope: string, isWriting: boolean) {
+  /** Whether it has its connection alone, without a transaction: a `begin` in it is a real one. */
+  readonly #isAlone: boolean
+
+  constructor(
+    host: TransactionHost,
+    begin: () => Promise<Connection>,
+    scope: string,
+    isWriting: boolean,
+    isAlone: boolean,
+  ) {
     this.host = host
     this.scope = scope
     this.isWriting = isWriting
     this.#begin = begin
+    this.#isAlone = isAlone
   }
 
   /** Runs one statement on the connection of the transaction, after the earlier ones. */
   run<Result>(text: string, execute: (connection: Connection, text: string) => Promise<Result>): Promise<Result> {
     return this.#inTurn(async () => {
       const connection = await this.#begun(text)
-      return execute(connection, this.#within(text))
+      try {
+        return await execute(connection, this.#within(text))
+      } catch (error) {
+        // MySQL has rolled all of it back, and would commit each further statement by itself.
+        if (this.host.system === 'mysql' && isConflict(error)) this.#conflict = error
+        throw error
+      }
     })
   }
 
@@ -74,11 +103,11 @@ export class Transaction {
         if (result?.command === 'ROLLBACK') throw TransactionFailedError()
       } catch (error) {
         this.state = 'rolledBack'
-        await takeBack(connection)
+        await this.#takeBack(connection)
         throw error
       }
       this.state = 'committed'
-      connection?.release()
+      connection?.release(this.#isAlone)
     })
     const { deferred } = this.level
     if (this.#outer?.state === 'open') for (const work of deferred) this.#outer.afterCommit(work)
@@ -90,7 +119,7 @@ export class Transaction {
     if (this.state !== 'open') return
     this.state = 'rolledBack'
     this.#reason = reason
-    await this.#inTurn(async () => takeBack(await this.#connection?.catch(() => undefined)))
+    await this.#inTurn(async () => this.#takeBack(await this.#connection?.catch(() => undefined)))
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -99,7 +128,16 @@ export class Transaction {
     return result
   }
 
+  /** A connection that could not roll back is closed: the next caller must not find itself in this transaction. */
+  async #takeBack(connection: Connection | undefined): Promise<void> {
+    await connection?.query('rollback', []).then(
+      () => connection.release(this.#isAlone),
+      () => connection.release(true),
+    )
+  }
+
   #mustBeOpen(what: string): void {
+    if (this.#conflict !== undefined) throw Object.assign(TransactionFailedError(), { cause: this.#conflict })
     if (this.state === 'open') return
     const state = this.state === 'rolledBack' ? 'rolled back' : 'committed'
     const error = TransactionEndedError(`the statement "${what.slice(0, 100)}"`, state)
@@ -118,24 +156,22 @@ export class Transaction {
   /** The statement as it may be executed within the transaction. */
   #within(text: string): string {
     const verb = ending.exec(text)?.[1]?.toLowerCase()
-    if (verb === undefined) return text
+    if (verb === undefined) {
+      if (this.host.system === 'mysql' && !this.#isAlone && committing.test(text))
+        throw ImplicitCommitError(text.trim().slice(0, 100))
+      return text
+    }
     if (!/^(begin|start)/.test(verb)) {
       const savepoint = this.#savepoints.pop()
       if (savepoint === undefined) throw TransactionStatementError(text.trim())
+      if (savepoint === '') return verb
       return /^(commit|end)/.test(verb) ? `release savepoint ${savepoint}` : `rollback to savepoint ${savepoint}`
     }
-    const savepoint = `framework_${++this.#count}`
+    const isFirst = this.#isAlone && this.#savepoints.length === 0
+    const savepoint = isFirst ? '' : `framework_${++this.#count}`
     this.#savepoints.push(savepoint)
-    return `savepoint ${savepoint}`
+    return isFirst ? 'begin' : `savepoint ${savepoint}`
   }
-}
-
-/** A connection that could not roll back is closed: the next caller must not find itself in this transaction. */
-async function takeBack(connection: Connection | undefined): Promise<void> {
-  await connection?.query('rollback', []).then(
-    () => connection.release(),
-    () => connection.release(true),
-  )
 }
 
 const query = (connection: Connection, text: string) => connection.query(text, [])
@@ -192,8 +228,8 @@ export class Level implements RunningTransaction {
     if (inbox === undefined) throw InboxError(id, 'needs the option inbox: plugins: { database: { inbox: true } }')
     return this.nested(async () => {
       const note = (connection: Connection, text: string) => connection.query(text, [place, id])
-      const { rows } = await this.transaction.run(inbox.note, note)
-      if (rows.length === 0) return false
+      const { count } = await this.transaction.run(inbox.note, note)
+      if (count !== 1) return false
       await work()
       return true
     })

@@ -45,7 +45,7 @@ const wrong: { readonly [Key in CatalogKey]: readonly [options: object, path: st
   cache: [{ provider: 'disk' }, 'provider', /"memory" or "redis"/],
   auth: [{ schemes: {} }, 'schemes', /one scheme or more/],
   csrf: [{ origins: ['example.com'] }, 'origins', /an origin such as/],
-  database: [{ url: 'redis://localhost' }, 'url', /postgres:\/\/…, sqlite:file/],
+  database: [{ url: 'redis://localhost' }, 'url', /postgres:\/\/…, mysql:\/\/…, sqlite:file/],
   static: [{ root: '.', dotfiles: 'hide' }, 'dotfiles', /takes /],
   compression: [{ encodings: ['rar'] }, 'encodings[0]', /"br", "zstd", "gzip" or "deflate"/],
   asyncapi: [

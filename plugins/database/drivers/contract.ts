@@ -1,12 +1,13 @@
 import type { TransactionSettings } from '../../shared/work/transaction-options.ts'
 
 /** The kind of a database, by the names of OpenTelemetry. */
-export type DatabaseSystem = 'postgresql' | 'sqlite'
+export type DatabaseSystem = 'postgresql' | 'mysql' | 'sqlite'
 
 /** The supported packages, by the kind of their databases. */
 export const drivers = {
   pg: 'postgresql',
   postgres: 'postgresql',
+  mysql2: 'mysql',
   'node:sqlite': 'sqlite',
   'bun:sqlite': 'sqlite',
   'better-sqlite3': 'sqlite',
@@ -52,7 +53,7 @@ export interface QueryResult<Row = DatabaseRow> {
   readonly rows: Row[]
   /** The number of rows that it has returned or changed. */
   readonly count: number
-  /** The id of the last inserted row; SQLite only. */
+  /** The id of the last inserted row, of MySQL the first one of the statement; not of Postgres. */
   readonly insertId?: number | bigint
   /** The statement that the database has executed, such as `ROLLBACK`; Postgres only. */
   readonly command?: string
@@ -95,6 +96,8 @@ export interface OpenDriver {
   counts(): PoolCounts
   /** The statements that begin a transaction. */
   begin(options: TransactionSettings): readonly string[]
+  /** The statements after which a connection is the only one that migrates; MySQL only, where a transaction cannot contain `create table`. */
+  readonly alone?: readonly string[]
   /** Closes the connections, after those in use have been given back. */
   close(): Promise<void>
 }
@@ -114,6 +117,15 @@ export const postgresBegin: OpenDriver['begin'] = ({ isolation, readOnly }) => [
 /** The time limits of Postgres, which a pooler may refuse. */
 export const limitsOf = ({ statementTimeout: limit }: DriverSettings) =>
   limit === false ? {} : { statement_timeout: limit, idle_in_transaction_session_timeout: limit }
+
+/** Makes the function that replaces `$1`, as in Postgres, outside of what `quoted` finds: strings, quoted names and comments. */
+export function numberedBy(quoted: RegExp) {
+  const numbered = new RegExp(`${quoted.source}|(?<![\\w$])\\$(\\d+)`, 'g')
+  return (text: string, as: (number: number) => string) =>
+    text.includes('$')
+      ? text.replace(numbered, (all, number?: string) => (number === undefined ? all : as(Number(number))))
+      : text
+}
 
 /** A module of the runtime, if it has it; the types are those of an older Node.js. */
 export const builtin = (name: string): unknown => process.getBuiltinModule?.(name)

@@ -1,7 +1,14 @@
 import { peer } from '../../shared/environment/optional-package.ts'
 import { SeveralStatementsError } from '../errors.ts'
 import type { DriverHost } from '../queries.ts'
-import { builtin, type DatabaseRow, type DriverSettings, type OpenDriver, type QueryResult } from './contract.ts'
+import {
+  builtin,
+  type DatabaseRow,
+  type DriverSettings,
+  numberedBy,
+  type OpenDriver,
+  type QueryResult,
+} from './contract.ts'
 
 /** A database of one of the packages, which all work synchronously. */
 interface Sqlite {
@@ -64,12 +71,8 @@ const isSeveral = (text: string) =>
   /;\s*[^;\s]/.test(text.replace(quoted, '')) &&
   !/^\s*create\s+(temp\w*\s+)?trigger\b/i.test(text)
 
-const numbered = new RegExp(`${quoted.source}|(?<![\\w$])\\$(\\d+)`, 'g')
-/** `$1` as in Postgres: to SQLite it is a name, which some packages refuse and others number by its first place. */
-const withNumbers = (text: string) =>
-  text.includes('$')
-    ? text.replace(numbered, (all, number?: string) => (number === undefined ? all : `?${number}`))
-    : text
+/** `$1` is a name to SQLite, which some packages refuse and others number by its first place. */
+const withNumbers = numberedBy(quoted)
 
 const changing = /^\s*(insert|update|delete|replace|with)\b/i
 
@@ -84,7 +87,10 @@ export async function openSqlite(settings: DriverSettings, { reports }: DriverHo
     database.all(`pragma ${pragma}`, [])
   const run = (text: string, values: readonly unknown[]): QueryResult<never> => {
     if (isSeveral(text)) throw SeveralStatementsError(text.slice(0, 100))
-    const rows = database.all(withNumbers(text), values.map(bound)) as never[]
+    const rows = database.all(
+      withNumbers(text, (number) => `?${number}`),
+      values.map(bound),
+    ) as never[]
     if (rows.length > 0 || !changing.test(text)) return { rows, count: rows.length }
     const [row] = database.all('select changes() as count, last_insert_rowid() as id', [])
     return { rows, count: Number(row!.count), insertId: row!.id as number }

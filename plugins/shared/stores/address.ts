@@ -15,6 +15,12 @@ const kinds = {
     fallback: 'postgres://127.0.0.1:5432/postgres',
     example: '"postgres://user:password@127.0.0.1:5432/database", with "%2F" for "/" in a password, and so on',
   },
+  mysql: {
+    protocols: /^(mysql|mariadb):\/\//,
+    variable: 'DATABASE_URL',
+    fallback: 'mysql://127.0.0.1:3306/test',
+    example: '"mysql://user:password@127.0.0.1:3306/database", with "%2F" for "/" in a password, and so on',
+  },
   http: { protocols: /^https?:\/\//, variable: '', fallback: '', example: '"http://127.0.0.1:9324"' },
 } as const
 

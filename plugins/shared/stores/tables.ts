@@ -7,12 +7,18 @@ const { DatabaseTableError } = defineErrors({
 
 /** What runs statements. */
 interface TableClient {
+  readonly system?: keyof typeof now
   query(text: string): Promise<unknown>
 }
 
+const now = {
+  sqlite: `((julianday('now') - 2440587.5) * 86400000)`,
+  postgresql: '(extract(epoch from clock_timestamp()) * 1000)',
+  mysql: `(timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) / 1000)`,
+}
+
 /** The time of a database in milliseconds: those of processes on several machines differ. */
-export const nowOf = ({ system }: { readonly system: 'postgresql' | 'sqlite' }) =>
-  system === 'sqlite' ? `((julianday('now') - 2440587.5) * 86400000)` : '(extract(epoch from clock_timestamp()) * 1000)'
+export const nowOf = ({ system }: { readonly system: keyof typeof now }) => now[system]
 
 /** Milliseconds between two removals of old rows by a process. */
 const sweepEvery = 600_000
@@ -30,7 +36,9 @@ export function sweeping(remove: () => Promise<unknown>): () => void {
 
 /** Makes a table unless it exists. Looks first, because a user without the right to make it may use the one of its owner. */
 export async function ensureTable(client: TableClient, what: string, table: string, columns: string): Promise<void> {
-  const statement = `create table if not exists ${table} (${columns})`
+  // Others are equal in upper and lower case, or cannot have each character.
+  const collation = client.system === 'mysql' ? ' engine = innodb character set utf8mb4 collate utf8mb4_bin' : ''
+  const statement = `create table if not exists ${table} (${columns})${collation}`
   const look = () => client.query(`select 1 from ${table} limit 1`)
   await look().catch(() =>
     client.query(statement).catch((error: Error) =>

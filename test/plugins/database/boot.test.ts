@@ -5,6 +5,7 @@ import { type DatabaseOptions, Server } from 'framework'
 import { testServer } from 'framework/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checks } from '../../../plugins/database/doctor.ts'
+import { hasMariadb, startMariadb } from '../../support/mariadb.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
@@ -14,13 +15,17 @@ const boot = async (database: DatabaseOptions) => {
 }
 
 describe('the boot says why a database cannot be used, without its password', () => {
-  for (const driver of ['pg', 'postgres'] as const)
+  for (const [driver, kind] of [
+    ['pg', 'postgres'],
+    ['postgres', 'postgres'],
+    ['mysql2', 'mysql'],
+  ] as const)
     test(`${driver}: a server that does not exist`, async () => {
-      const url = 'postgres://app:hunter2@127.0.0.1:1/shop'
+      const url = `${kind}://app:hunter2@127.0.0.1:1/shop`
       const failure = await boot({ driver, url, pool: { acquireTimeout: 2_000 } }).catch((error: Error) => error)
       expect(failure).toMatchObject({ cause: { code: 'DatabaseConnectError' } })
       expect((failure as Error).message).toMatch(
-        /"main" at postgres:\/\/127.0.0.1:1\/shop cannot be used: nothing listens there. Start the server, or correct host and port in the url/,
+        /"main" at \w+:\/\/127.0.0.1:1\/shop cannot be used: nothing listens there. Start the server, or correct host and port in the url/,
       )
       expect((failure as Error).message).not.toContain('hunter2')
     })
@@ -36,21 +41,37 @@ describe('the boot says why a database cannot be used, without its password', ()
     await expect(boot({ url: 'sqlite::memory:', named })).rejects.toThrow(/the database "reports"/)
   })
 
-  describe.skipIf(!hasPostgres)('Postgres', () => {
-    let postgres: OwnServer
+  const kinds = [
+    {
+      name: 'Postgres',
+      has: hasPostgres,
+      start: () => startPostgres('-c', 'max_connections=12'),
+      drivers: ['pg', 'postgres'],
+      allows: 9,
+    },
+    {
+      name: 'MySQL',
+      has: hasMariadb,
+      start: () => startMariadb('--max-connections=12'),
+      drivers: ['mysql2'],
+      allows: 12,
+    },
+  ] as const
+  describe.each(kinds.filter(({ has }) => has))('$name', ({ start, drivers: all, allows }) => {
+    let started: OwnServer
     beforeAll(async () => {
-      postgres = await startPostgres('-c', 'max_connections=12')
+      started = await start()
     })
-    afterAll(() => postgres.stop())
+    afterAll(() => started.stop())
 
-    for (const driver of ['pg', 'postgres'] as const) {
+    for (const driver of all) {
       test(`${driver}: a database that does not exist`, async () => {
-        const url = postgres.url.replace(/postgres$/, 'nothing')
+        const url = started.url.replace(/\w+$/, 'nothing')
         await expect(boot({ driver, url })).rejects.toThrow(/no database of that name. Create it/)
       })
 
       test(`${driver}: a user that does not exist`, async () => {
-        const url = postgres.url.replace('//postgres@', '//nobody:hunter2@')
+        const url = started.url.replace(/\w+@/, 'nobody:hunter2@')
         const failure = await boot({ driver, url }).catch((error: Error) => error)
         expect((failure as Error).message).toMatch(/refuses the user or the password/)
         expect((failure as Error).message).not.toContain('hunter2')
@@ -58,7 +79,7 @@ describe('the boot says why a database cannot be used, without its password', ()
 
       test(`${driver}: a caller waits for a connection only for a time`, async () => {
         const pool = { max: 1, acquireTimeout: 2_000 }
-        await using server: Server = new Server({ plugins: { database: { driver, url: postgres.url, pool } } })
+        await using server: Server = new Server({ plugins: { database: { driver, url: started.url, pool } } })
         await server.ready()
         const client = server.services.get('databases').client()
         await client.transaction(async () => {
@@ -71,16 +92,17 @@ describe('the boot says why a database cannot be used, without its password', ()
     }
 
     test('the doctor finds a pool that is larger than the server allows, and one without a time limit', async () => {
-      const database = { url: postgres.url, pool: { max: 50 }, statementTimeout: false } as const
+      const database = { url: started.url, pool: { max: 50 }, statementTimeout: false } as const
       await using server: Server = new Server({ plugins: { database } })
       await server.ready()
       const plugin = server.listing.plugins.find((one) => one.definition.name === 'database')!
-      const settings = { main: { system: 'postgresql', ...database }, named: {} }
+      const { system } = server.services.get('databases').client()
+      const settings = { main: { system, ...database }, named: {} }
       const input = { server, listing: server.listing, plugin, settings, services: server.services, booted: true }
       const found = await Promise.all(checks.map((check) => check.find(input as never)))
       const problems = found.flat().map((one) => one?.problem)
       expect(problems.join('\n')).toMatch(
-        /may run forever[\s\S]*may open 50 connections in all processes, but the server allows 9/,
+        new RegExp(`may run forever[^]*may open 50 connections in all processes, but the server allows ${allows}`),
       )
     })
   })

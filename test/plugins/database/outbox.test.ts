@@ -11,6 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deliverFromOutbox } from '../../../plugins/shared/work/outbox.ts'
 import { outboxFor } from '../../../plugins/shared/work/transactions.ts'
+import { hasMariadb, startMariadb } from '../../support/mariadb.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
@@ -21,10 +22,12 @@ declare module 'framework' {
 }
 
 let postgres: OwnServer
+let mariadb: OwnServer
 beforeAll(async () => {
   if (hasPostgres) postgres = await startPostgres()
+  if (hasMariadb) mariadb = await startMariadb()
 })
-afterAll(() => postgres?.stop())
+afterAll(() => Promise.all([postgres?.stop(), mariadb?.stop()]))
 
 let count = 0
 /** An own table, because the cases share a server. */
@@ -38,6 +41,7 @@ const kinds = [
     skip: !hasPostgres,
     options: () => ({ url: postgres.url, driver: 'postgres' as const, ...tables() }),
   },
+  { name: 'mysql2', skip: !hasMariadb, options: () => ({ url: mariadb.url, ...tables() }) },
 ]
 
 const client = (server: Server): DatabaseClient => server.services.get('databases').client()
@@ -170,6 +174,17 @@ for (const { name, skip, options } of kinds)
       expect(await done('c')).toBe(true)
       expect((await client(server).query(`select n from ${table}`)).rows).toHaveLength(3)
       await client(server).query(`drop table ${table}`)
+    })
+
+    test('ids that differ by their case or by a space at the end are two', async () => {
+      await using server = new Server({ port: 0, plugins: { database: options() } })
+      await server.ready()
+      const done = (id: string) => client(server).transaction(() => once(id, () => {}))
+      const ids = ['é', 'e', 'E', 'e ']
+      for (const id of ids) expect(await done(id)).toBe(true)
+      for (const id of ids) expect(await done(id)).toBe(false)
+      // One that is cut would be another one.
+      if (name === 'mysql2') await expect(done('e'.repeat(1_001))).rejects.toMatchObject({ code: 'ER_DATA_TOO_LONG' })
     })
   })
 

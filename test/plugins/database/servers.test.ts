@@ -1,0 +1,434 @@
+import { sql } from 'drizzle-orm'
+import { drizzle as drizzleMysql } from 'drizzle-orm/mysql2'
+import { drizzle as drizzlePostgres } from 'drizzle-orm/node-postgres'
+import { afterCommit, type DatabaseOptions, kyselyDialect, type Request, Server } from 'framework'
+import { type Generated, Kysely, MysqlDialect, PostgresDialect } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { deferred } from '../../../plugins/shared/values/promises.ts'
+import { hasMariadb, startMariadb } from '../../support/mariadb.ts'
+import type { OwnServer } from '../../support/own-server.ts'
+import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+
+interface Tables {
+  books: { id: Generated<number>; title: string }
+}
+
+const kinds = [
+  {
+    name: 'Postgres',
+    has: hasPostgres,
+    start: startPostgres,
+    drivers: ['pg', 'postgres'],
+    tables: [
+      'create table books (id int generated always as identity primary key, title text not null unique deferrable initially deferred)',
+      'create table stock (id int primary key, copies int not null)',
+    ],
+    // Times of Postgres have microseconds, those of JavaScript milliseconds: two statements may still seem to be at once.
+    inside: 'select now()::text as inside',
+    Dialect: PostgresDialect,
+    drizzle: drizzlePostgres,
+  },
+  {
+    name: 'MySQL',
+    has: hasMariadb,
+    start: startMariadb,
+    drivers: ['mysql2'],
+    tables: [
+      'create table books (id int auto_increment primary key, title varchar(100) not null)',
+      'create table stock (id int primary key, copies int not null)',
+    ],
+    inside: 'select @@in_transaction as inside',
+    Dialect: MysqlDialect,
+    // Both have `execute` and `transaction`.
+    drizzle: drizzleMysql as unknown as typeof drizzlePostgres,
+  },
+] as const
+
+describe.each(kinds.filter(({ has }) => has))('$name', ({ name, start, drivers, tables, inside, Dialect, drizzle }) => {
+  const isMysql = name === 'MySQL'
+  let started: OwnServer
+  let main: Server
+  const clientOf = (server: Server) => server.services.get('databases').client()
+  const run = (text: string, ...values: unknown[]) => clientOf(main).query(text, values)
+  const titles = async () => (await run('select title from books order by title')).rows.map(({ title }) => title)
+
+  async function serve(setUp: (server: Server) => void, options: DatabaseOptions = {}) {
+    const server: Server = new Server({
+      port: 0,
+      plugins: { database: { url: started.url, ...options }, timeout: true },
+    })
+    setUp(server)
+    await server.ready()
+    return server
+  }
+
+  beforeAll(async () => {
+    started = await start()
+    main = await serve(() => {})
+    for (const table of tables) await run(table)
+  })
+  beforeEach(async () => {
+    await run('delete from books')
+    await run('delete from stock')
+  })
+  afterAll(async () => {
+    await main.close()
+    await started.stop()
+  })
+
+  for (const driver of drivers) {
+    describe(driver, () => {
+      const served = (setUp: (server: Server) => void, options: DatabaseOptions = {}) =>
+        serve(setUp, { driver, ...options })
+
+      test('a route without the option has no transaction; one with it has one, begun at the first statement', async () => {
+        await using server = await served((server) => {
+          const handler = async (req: Request) => {
+            const read = async () => (await req.database.query(inside)).rows[0]!.inside
+            return { is: [await read(), await read()] }
+          }
+          server.get('/without', handler)
+          server.get('/with', { transaction: true }, handler)
+          server.get('/idle', { transaction: true }, () => ({ isIdle: true }))
+        })
+        const { is } = (await server.inject.get('/with')).body<{ is: unknown[] }>()
+        if (isMysql) expect(is).toEqual([1, 1])
+        else expect(is[0]).toBe(is[1])
+        const without = (await server.inject.get('/without')).assertStatus(200).body<{ is: unknown[] }>()
+        if (isMysql) expect(without.is).toEqual([0, 0])
+        ;(await server.inject.get('/idle')).assertStatus(200)
+        expect(clientOf(server).counts.waiting).toBe(0)
+      })
+
+      test('a commit that fails is the failure of the request', async () => {
+        const sent: string[] = []
+        await using server = await served((server) => {
+          server.post('/books', { transaction: true }, async (req, res) => {
+            await req.database.query("insert into books (title) values ('Emma'), ('Emma')")
+            // MySQL checks everything before the commit, so it fails only with the connection.
+            if (isMysql) {
+              const { rows } = await req.database.query<{ id: number }>('select connection_id() as id')
+              await run(`kill ${rows[0]!.id}`)
+            }
+            afterCommit(() => void sent.push('sent'))
+            return res.status(201).json({ title: 'Emma' })
+          })
+        })
+        ;(await server.inject.post('/books')).assertStatus(500)
+        expect(await titles()).toEqual([])
+        expect(sent).toEqual([])
+      })
+
+      test.skipIf(isMysql)('a statement that failed and was caught does not end in a silent rollback', async () => {
+        await using server = await served((server) => {
+          server.post('/caught', { transaction: true }, async (req, res) => {
+            await req.database.query("insert into books (title) values ('Emma')")
+            await req.database.query('select 1 / 0').catch(() => {})
+            return res.created()
+          })
+        })
+        ;(await server.inject.post('/caught')).assertStatus(500)
+        expect(await titles()).toEqual([])
+      })
+
+      test('a client that goes away rolls back, also while the handler continues', async () => {
+        const inserted = deferred()
+        const late = deferred<unknown>()
+        await using server = await served((server) => {
+          server.post('/slow', { transaction: true }, async (req) => {
+            await req.database.query("insert into books (title) values ('Emma')")
+            const gone = new Promise((resolve) => req.signal.addEventListener('abort', resolve))
+            inserted.resolve()
+            await gone
+            late.resolve(await req.database.query('select 1').catch((error: unknown) => error))
+          })
+        })
+        const { port } = await server.listen()
+        const controller = new AbortController()
+        const options = { method: 'POST', signal: controller.signal }
+        const request = fetch(`http://127.0.0.1:${port}/slow`, options).catch(() => {})
+        await inserted.promise
+        controller.abort()
+        await request
+        expect(await late.promise).toMatchObject({ code: 'TransactionEndedError' })
+        await expect.poll(() => clientOf(server).counts.size - clientOf(server).counts.idle).toBe(0)
+        expect(await titles()).toEqual([])
+      })
+
+      test('a time limit rolls back', async () => {
+        await using server = await served((server) => {
+          server.post('/slow', { transaction: true, timeout: 100 }, async (req) => {
+            await req.database.query("insert into books (title) values ('Emma')")
+            await new Promise(() => {})
+          })
+        })
+        ;(await server.inject.post('/slow')).assertStatus(503)
+        await expect.poll(() => clientOf(server).counts.size - clientOf(server).counts.idle).toBe(0)
+        expect(await titles()).toEqual([])
+      })
+
+      test('a serialization failure is repeated where the route says so', async () => {
+        let reads = 0
+        const bothHaveRead = deferred()
+        const often = 5
+        await run('insert into stock values (1, 100)')
+        await using server = await served((server) => {
+          server.post('/take', { transaction: { isolation: 'serializable', retry: often } }, async (req, res) => {
+            const { rows } = await req.database.query<{ copies: number }>('select copies from stock where id = 1')
+            if (++reads === 2) bothHaveRead.resolve()
+            await bothHaveRead.promise
+            const left = rows[0]!.copies - 1
+            await req.database.query('update stock set copies = $1 where id = 1', [left])
+            return res.status(201).json({ left })
+          })
+        })
+        const both = await Promise.all([1, 2].map(() => server.inject.post('/take')))
+        expect(both.map((res) => res.assertStatus(201).body<{ left: number }>().left).sort()).toEqual([98, 99])
+        expect((await run('select copies from stock')).rows).toEqual([{ copies: 98 }])
+        expect(reads).toBe(3)
+      })
+
+      test.skipIf(isMysql)('a text of several statements has the result of the last one', async () => {
+        await using server = await served(() => {})
+        const { rows, count } = await clientOf(server).query('select 1 as n; select 2 as n')
+        expect({ rows, count }).toEqual({ rows: [{ n: 2 }], count: 1 })
+      })
+
+      test('a single query waits for a connection only for a time', async () => {
+        await using server = await served(() => {}, { pool: { max: 1, acquireTimeout: 1_500 } })
+        const client = clientOf(server)
+        const taken = await client.acquire()
+        await expect(client.query('select 1')).rejects.toMatchObject({ code: 'DatabaseBusyError' })
+        taken.release()
+        await client.query('select 1')
+      })
+
+      test('readOnly refuses to write', async () => {
+        await using server = await served((server) => {
+          server.post('/books', { transaction: { readOnly: true } }, (req) =>
+            req.database.query("insert into books (title) values ('Emma')"),
+          )
+        })
+        ;(await server.inject.post('/books')).assertStatus(500)
+      })
+
+      test('statements that would end the transaction are refused, savepoints of a library work', async () => {
+        await using server = await served(() => {})
+        const database = clientOf(server)
+        await expect(database.transaction(() => database.query('commit'))).rejects.toMatchObject({
+          code: 'TransactionStatementError',
+        })
+        await database.transaction(async () => {
+          await database.query("insert into books (title) values ('a')")
+          await database.query('begin')
+          await database.query("insert into books (title) values ('b')")
+          await database.query('rollback')
+        })
+        expect(await titles()).toEqual(['a'])
+        await expect(database.transaction(() => database.query('end'))).rejects.toThrow('"end" is not for query()')
+      })
+
+      test('a begin without a transaction is refused: the next caller would find itself in it', async () => {
+        await using server = await served(() => {})
+        for (const statement of ['begin', ' START TRANSACTION', 'end', 'abort'])
+          await expect(clientOf(server).query(statement)).rejects.toMatchObject({ code: 'TransactionStatementError' })
+      })
+    })
+  }
+
+  test('queries of Kysely and Drizzle belong to the transaction, and theirs become savepoints', async () => {
+    await using server = await serve(
+      (server) => {
+        server.post('/books', { transaction: true }, async (_req, res) => {
+          const databases = server.services.get('databases')
+          const layers = databases.get() as unknown as {
+            own: Kysely<Tables>
+            native: Kysely<Tables>
+            drizzled: ReturnType<typeof drizzlePostgres>
+          }
+          await layers.own.insertInto('books').values({ title: 'own' }).execute()
+          await layers.native.insertInto('books').values({ title: 'native' }).execute()
+          await layers.drizzled.execute(sql`insert into books (title) values ('drizzled')`)
+          for (const one of [layers.own, layers.native]) {
+            await one
+              .transaction()
+              .execute(async (inner) => {
+                await inner.insertInto('books').values({ title: 'inner' }).execute()
+                throw new Error('taken back')
+              })
+              .catch(() => {})
+          }
+          await layers.drizzled
+            .transaction(async (inner) => {
+              await inner.execute(sql`insert into books (title) values ('inner')`)
+              throw new Error('taken back')
+            })
+            .catch(() => {})
+          expect((await layers.own.selectFrom('books').selectAll().execute()).length).toBe(3)
+          expect(await titles()).toEqual([])
+          return res.status(400).json({})
+        })
+      },
+      {
+        layer: (({ database, pool }: { database: never; pool: never }) => ({
+          own: new Kysely<Tables>({ dialect: kyselyDialect<PostgresDialect | MysqlDialect>(Dialect, database) }),
+          native: new Kysely<Tables>({ dialect: new Dialect({ pool }) }),
+          drizzled: drizzle({ client: pool }),
+        })) as never,
+      },
+    )
+    ;(await server.inject.post('/books')).assertStatus(400)
+    expect(await titles()).toEqual([])
+  })
+})
+
+describe.skipIf(!hasMariadb)('MySQL alone', () => {
+  let mariadb: OwnServer
+  let server: Server
+  const client = () => server.services.get('databases').client()
+  const query = (text: string, values?: readonly unknown[]) => client().query(text, values)
+  beforeAll(async () => {
+    mariadb = await startMariadb()
+    const database = { url: mariadb.url.replace('mysql:', 'mariadb:'), statementTimeout: 1_500 }
+    server = new Server({ port: 0, plugins: { database } })
+    await server.ready()
+    await query('create table books (id int primary key, title varchar(5) not null, copies int not null)')
+  })
+  beforeEach(async () => {
+    await query('delete from books')
+    await query("insert into books values (1, 'Emma', 1), (2, 'Ada', 1)")
+  })
+  afterAll(async () => {
+    await server.close()
+    await mariadb.stop()
+  })
+  const add = (id: number) => query('update books set copies = copies + 1 where id = $1', [id])
+  const copies = async () => (await query('select copies from books order by id')).rows.map((row) => row.copies)
+
+  /** Two transactions that wait for each other. */
+  async function deadlock(work: (again: () => Promise<unknown>) => Promise<unknown>, retry = 0) {
+    const both = deferred()
+    let begun = 0
+    const one = (first: number, second: number) =>
+      client().transaction(
+        async () => {
+          await add(first)
+          if (++begun === 2) both.resolve()
+          await both.promise
+          return work(() => add(second))
+        },
+        { retry },
+      )
+    return Promise.allSettled([one(1, 2), one(2, 1)])
+  }
+
+  test('statements have $1 or ?, and each has its count and the id of its row', async () => {
+    const text = "select '$1', \"$2\", 'it\\'s $1' as c, $2 as a, $1 as b, $2 as d # $3"
+    const { rows } = await query(text, ['one', 2])
+    expect(rows).toEqual([{ $1: '$1', $2: '$2', c: "it's $1", a: 2, b: 'one', d: 2 }])
+    expect((await query('select ? as a limit ?', [true, 1])).rows).toEqual([{ a: 1 }])
+    await query('create table if not exists numbered (id int auto_increment primary key, n int)')
+    expect(await query('insert into numbered (n) values (?), (?)', [1, 2])).toEqual({ rows: [], count: 2, insertId: 1 })
+    expect(await query('update numbered set n = 1')).toEqual({ rows: [], count: 2 })
+    await query('create or replace procedure p() begin select 1 as a; select 2 as b; end')
+    expect(await query('call p()')).toMatchObject({ rows: [{ b: 2 }], count: 1 })
+    await expect(query('select $2 as a', ['one'])).rejects.toThrow('undefined')
+  })
+
+  test('a connection is strict and has the time limits', async () => {
+    await query("set global sql_mode = ''")
+    await using other = new Server({ plugins: { database: { url: mariadb.url, statementTimeout: 1_500 } } })
+    await other.ready()
+    const run = (text: string) => other.services.get('databases').client().query(text)
+    await expect(run("insert into books values (3, 'too long', 1)")).rejects.toMatchObject({ code: 'ER_DATA_TOO_LONG' })
+    await expect(run('select sleep(20)')).rejects.toMatchObject({ errno: 1969 })
+    await run('set global sql_mode = default')
+  })
+
+  test('what commits implicitly is refused in a transaction', async () => {
+    for (const text of ['create table a (b int)', ' TRUNCATE books', 'drop table books', 'alter table books add c int'])
+      await expect(client().transaction(() => query(text))).rejects.toMatchObject({ code: 'ImplicitCommitError' })
+    await client().transaction(() => query('create temporary table a (b int)'))
+  })
+
+  test('a deadlock is repeated where it is asked for', async () => {
+    await deadlock((again) => again(), 3)
+    expect(await copies()).toEqual([3, 3])
+  })
+
+  test('a deadlock that is caught does not end in statements without a transaction', async () => {
+    const late: unknown[] = []
+    const outcomes = await deadlock(async (again) => {
+      const failed = await again().then(
+        () => false,
+        () => true,
+      )
+      if (failed) late.push(await query("insert into books values (3, 'lost', 0)").catch(({ code }) => code))
+    })
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'TransactionFailedError', cause: { errno: 1213 } },
+    })
+    expect(late).toEqual(['TransactionFailedError'])
+    expect(await copies()).toEqual([2, 2])
+  })
+
+  test('a wait for a lock ends, and is repeated as well', async () => {
+    const taken = await client().acquire()
+    await taken.query('start transaction', [])
+    await taken.query('update books set copies = 5 where id = 1', [])
+    let attempts = 0
+    const once = 1
+    await client().transaction(
+      async () => {
+        await add(2)
+        if (attempts++ > 0) await taken.query('commit', [])
+        await add(1)
+      },
+      { retry: once },
+    )
+    taken.release()
+    expect([attempts, await copies()]).toEqual([2, [6, 2]])
+  })
+
+  test('methods of a connection of the pool that begin and end a transaction are savepoints in one', async () => {
+    let pool!: import('mysql2').Pool
+    const layer = ((parts: { pool: import('mysql2').Pool }) => {
+      pool = parts.pool
+      return parts
+    }) as never
+    await using other = new Server({ plugins: { database: { url: mariadb.url, layer } } })
+    await other.ready()
+    const database = other.services.get('databases').client()
+    const promised = pool.promise()
+    await expect(
+      database.transaction(async () => {
+        const connection = await promised.getConnection()
+        await connection.beginTransaction()
+        await connection.execute('update books set copies = ? where id = 1', [7])
+        await connection.rollback()
+        connection.release()
+        await promised.query("insert into books values (4, 'Eve', 1)")
+        const [rows] = await promised.execute('select copies from books order by id')
+        expect(rows).toEqual([{ copies: 1 }, { copies: 1 }, { copies: 1 }])
+        expect(await copies()).toEqual([1, 1])
+        throw new Error('no')
+      }),
+    ).rejects.toThrow('no')
+    await promised.execute('update books set copies = copies + 1')
+    expect(await copies()).toEqual([2, 2])
+    expect(database.counts).toMatchObject({ size: 1, idle: 1, waiting: 0 })
+  })
+
+  test('a server that dies in a transaction fails it, and the pool connects again', async () => {
+    const lost = client().transaction(async () => {
+      await add(1)
+      await mariadb.kill()
+      await add(1)
+    })
+    await expect(lost).rejects.toMatchObject({ fatal: true })
+    await mariadb.restart()
+    expect(await copies()).toEqual([1, 1])
+    expect(client().counts.size - client().counts.idle).toBe(0)
+  })
+})
