@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { defineErrors } from '../../kernel/index.ts'
+import { defineErrors, isFrameworkError } from '../../kernel/index.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import { variable } from '../shared/environment/process.ts'
 import { option } from '../shared/options/index.ts'
@@ -18,7 +18,7 @@ export interface DatabaseTemplate {
 
 /** Options of `testDatabase`. */
 export interface TestDatabaseOptions {
-  /** A database on the server, whose user may create others: `postgres://…`; or `'sqlite:'` for a file. Default `DATABASE_URL`, otherwise `'sqlite:'`. */
+  /** A database on the server, whose user may create others: `postgres://…` or `mysql://…`; or `'sqlite:'` for a file. Default `DATABASE_URL`, otherwise `'sqlite:'`. */
   readonly url?: string
   /** What the database begins with. Default: it is empty. */
   readonly template?: DatabaseTemplate
@@ -37,9 +37,11 @@ const { TestDatabaseError } = defineErrors({
     `there is no database for tests at ${where}: ${why}. ${remedy}`,
 })
 
+const servers = ['postgres', 'mysql'] as const
+
 const options = option
   .shape({
-    url: option.either(option.oneOf('sqlite:'), addressOption('postgres')),
+    url: option.either(option.oneOf('sqlite:'), addressOption('postgres'), addressOption('mysql')),
     template: option
       .shape({
         key: option.value<unknown>('what migrate makes').required(),
@@ -51,7 +53,7 @@ const options = option
 
 /**
  * Makes a database for one test file, so that files run side by side. On Postgres it is a copy of a template, which is migrated once for all files and
- * runs of a day; on SQLite a file of its own, which is migrated each time.
+ * runs of a day; on MySQL and SQLite a database and a file of its own, which are migrated each time.
  *
  * @throws (as a rejection) TestDatabaseError if the server is away or its user may not create databases; the error of `migrate`.
  * @example
@@ -67,65 +69,102 @@ const options = option
 export async function testDatabase(given: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { url: own, template } = options.parse(given, 'testDatabase')
   const environment = variable('DATABASE_URL')
-  const url = own ?? (isAddress('postgres', environment) ? environment : 'sqlite:')
-  const { url: made, drop } = url === 'sqlite:' ? await sqliteFile(template) : await postgresCopy(url, template)
+  const url = own ?? (servers.some((kind) => isAddress(kind, environment)) ? environment! : 'sqlite:')
+  const make = url === 'sqlite:' ? sqliteFile : isAddress('mysql', url) ? mysqlDatabase : postgresCopy
+  const { url: made, drop } = await make(url, template)
   return { url: made, drop, [Symbol.asyncDispose]: drop }
 }
 
-async function sqliteFile(template: DatabaseTemplate | undefined) {
-  const folder = await mkdtemp(join(tmpdir(), testDatabaseFolder))
-  const drop = () => rm(folder, { recursive: true, force: true })
-  const url = `sqlite:${join(folder, 'test.sqlite')}`
+type Made = Pick<TestDatabase, 'url' | 'drop'>
+
+/** Fills a database, and removes it again if that fails. */
+async function migrated(made: Made, template: DatabaseTemplate | undefined): Promise<Made> {
   try {
-    await template?.migrate(url)
-    return { url, drop }
+    await template?.migrate(made.url)
+    return made
   } catch (error) {
-    await drop()
+    await made.drop()
     throw error
   }
 }
 
-type Query = (text: string, values?: unknown[]) => Promise<{ rows: { datname: string }[] }>
+async function sqliteFile(_: string, template: DatabaseTemplate | undefined) {
+  const folder = await mkdtemp(join(tmpdir(), testDatabaseFolder))
+  const drop = () => rm(folder, { recursive: true, force: true })
+  return migrated({ url: `sqlite:${join(folder, 'test.sqlite')}`, drop }, template)
+}
+
+type Query = (text: string, values?: unknown[]) => Promise<{ rows: { name: string }[] }>
 
 const remedies: { readonly [code: string]: readonly [why: string, remedy: string] } = {
   '42501': ['its user may not create databases', 'Give it the right: alter role … createdb'],
+  ER_DBACCESS_DENIED_ERROR: ['its user may not create databases', 'Give it the right: grant all on *.* to …'],
   ECONNREFUSED: ['nothing listens there', 'Start the server, or correct url (DATABASE_URL)'],
 }
 
-/** Does work with a connection to the server. */
-async function onServer<Result>(url: string, work: (query: Query) => Promise<Result>): Promise<Result> {
+async function connectTo(url: string): Promise<{ query: Query; end(): Promise<void> }> {
+  if (isAddress('mysql', url)) {
+    const mysql = await peer('mysql2', () => import('mysql2/promise'), 'testDatabase (MySQL)')
+    const connection = await mysql.createConnection({ uri: url, connectTimeout: 5_000 })
+    connection.on('error', () => {})
+    const query: Query = async (text, values) => ({ rows: (await connection.query(text, values))[0] as never })
+    return { query, end: () => connection.end() }
+  }
   const { default: pg } = await peer('pg', () => import('pg'), 'testDatabase (Postgres)')
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
   // Its next query reports the loss of the connection.
   client.on('error', () => {})
+  await client.connect()
+  return { query: (text, values) => client.query(text, values), end: () => client.end() }
+}
+
+/** Does work with a connection to the server. */
+async function onServer<Result>(url: string, work: (query: Query) => Promise<Result>): Promise<Result> {
   const failed = (cause: Error & { code?: string }) => {
     const [why, remedy] = remedies[cause.code ?? ''] ?? [cause.message, 'Correct url (DATABASE_URL)']
     throw Object.assign(TestDatabaseError(shownAddress(url), why, remedy), { cause })
   }
-  await client.connect().catch(failed)
+  const { query, end } = await connectTo(url).catch((error) => {
+    if (isFrameworkError(error)) throw error
+    return failed(error)
+  })
   try {
-    return await work((text, values) => client.query(text, values).catch(failed))
+    return await work((text, values) => query(text, values).catch(failed))
   } finally {
-    await client.end()
+    await end()
   }
 }
 
 /** The time is in the name: tests that were killed leave databases, and the server does not say how old they are. */
-const stamped = `select 'framework_test_' || extract(epoch from now())::bigint || '_' || $1::text as datname`
-const old = `select datname from pg_database where datname ~ '^framework_test_[0-9]+_'
-  and split_part(datname, '_', 3)::bigint < extract(epoch from now()) - 86400`
-const newName = async (query: Query, end: string) => (await query(stamped, [end])).rows[0]!.datname
+const newName = (end: string) => `framework_test_${Math.floor(Date.now() / 1_000)}_${end}`
+const isOld = ({ name }: { name: string }) => Number(name.split('_')[2]) < Date.now() / 1_000 - 86_400
+const like = (end: string) => `like 'framework\\_test\\_%${end}'`
 const randomId = () => randomBytes(8).toString('hex')
-const dropped = (name: string) => `drop database if exists ${name} with (force)`
 const at = (url: string, name: string) => Object.assign(new URL(url), { pathname: name }).href
+
+/** A database that is migrated each time: MySQL has no copies of databases. */
+async function mysqlDatabase(url: string, template: DatabaseTemplate | undefined) {
+  const name = newName(randomId())
+  await onServer(url, async (query) => {
+    const { rows } = await query(
+      `select schema_name as name from information_schema.schemata where schema_name ${like('')}`,
+    )
+    for (const { name } of rows.filter(isOld)) await query(`drop database if exists ${name}`)
+    await query(`create database ${name} character set utf8mb4`)
+  })
+  const drop = () => onServer(url, async (query) => void (await query(`drop database if exists ${name}`)))
+  return migrated({ url: at(url, name), drop }, template)
+}
+
+const dropped = (name: string) => `drop database if exists ${name} with (force)`
 
 async function postgresCopy(url: string, template: DatabaseTemplate | undefined) {
   const name = await onServer(url, async (query) => {
-    const { rows } = await query(old)
+    const { rows } = await query(`select datname as name from pg_database where datname ${like('')}`)
     // Another process may remove it as well, or still use it.
-    for (const { datname } of rows) await query(`drop database if exists ${datname}`).catch(() => {})
+    for (const { name } of rows.filter(isOld)) await query(`drop database if exists ${name}`).catch(() => {})
     const source = template === undefined ? '' : ` template ${await templateOf(url, template, query)}`
-    const name = await newName(query, randomId())
+    const name = newName(randomId())
     await query(`create database ${name}${source}`)
     return name
   })
@@ -138,17 +177,15 @@ async function templateOf(url: string, { key, migrate }: DatabaseTemplate, query
   const hash = createHash('sha256').update(`${text} ${migrate}`).digest('hex').slice(0, 16)
   // Until this connection ends.
   await query('select pg_advisory_lock(hashtextextended($1, 0))', [hash])
-  const { rows } = await query('select datname from pg_database where datname ~ $1', [
-    `^framework_test_[0-9]+_t${hash}$`,
-  ])
-  if (rows[0] !== undefined) return rows[0].datname
-  const making = await newName(query, randomId())
+  const { rows } = await query(`select datname as name from pg_database where datname ${like(`\\_t${hash}`)}`)
+  if (rows[0] !== undefined) return rows[0].name
+  const making = newName(randomId())
   await query(`create database ${making}`)
   try {
     await migrate(at(url, making))
     // A database with connections can be neither renamed nor copied.
     await query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [making])
-    const name = await newName(query, `t${hash}`)
+    const name = newName(`t${hash}`)
     await query(`alter database ${making} rename to ${name}`)
     return name
   } catch (error) {

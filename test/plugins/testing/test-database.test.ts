@@ -3,6 +3,7 @@ import { Server } from 'framework'
 import { testDatabase, testServer } from 'framework/testing'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasMariadb, startMariadb } from '../../support/mariadb.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
@@ -48,7 +49,7 @@ describe('a database of SQLite', () => {
   })
 
   test.each([
-    [{ url: 'mysql://127.0.0.1/a' }],
+    [{ url: 'mongodb://127.0.0.1/a' }],
     [{ url: 'sqlite:file' }],
     [{ template: {} }],
     [{ template: { migrate } }],
@@ -135,5 +136,43 @@ describe.skipIf(!hasPostgres)('a database of Postgres', () => {
     )
     await failing('postgres://reader:hidden-word@127.0.0.1:1/postgres').toThrow('127.0.0.1:1/postgres: nothing listens')
     await failing(`postgres://postgres@${host}/missing`).toThrow('database "missing" does not exist')
+  })
+})
+
+describe.skipIf(!hasMariadb)('a database of MySQL', () => {
+  let mariadb: OwnServer
+  beforeAll(async () => {
+    mariadb = await startMariadb()
+  })
+  afterAll(() => mariadb.stop())
+  const run = async (text: string) => {
+    await using server = open(mariadb.url)
+    await server.ready()
+    return (await server.services.get('database').query<{ name: string }>(text)).rows.map(({ name }) => name)
+  }
+  const names = () =>
+    run("select schema_name as name from information_schema.schemata where schema_name like 'framework\\_test%'")
+
+  test('is migrated, is removed at the end, and removes what tests of an earlier day have left', async () => {
+    await run('create database framework_test_1700000000_aa')
+    const all = await Promise.all([1, 2].map(() => testDatabase({ url: mariadb.url, template: { key: 1, migrate } })))
+    expect(await titles(all[0]!.url, 'Persuasion')).toEqual(['Emma', 'Persuasion'])
+    expect(await titles(all[1]!.url)).toEqual(['Emma'])
+    expect(await names()).toHaveLength(2)
+    await Promise.all(all.map((one) => one.drop()))
+    await all[0]!.drop()
+    const template = { key: 'failing', migrate: () => Promise.reject(new Error('no such column')) }
+    await expect(testDatabase({ url: mariadb.url, template })).rejects.toThrow('no such column')
+    expect(await names()).toEqual([])
+  })
+
+  test('says what is wrong: rights, a server that is away', async () => {
+    await run("create user reader identified by 'hidden-word'")
+    const { host } = new URL(mariadb.url)
+    const failing = (url: string) => expect(testDatabase({ url })).rejects
+    await failing(`mysql://reader:hidden-word@${host}`).toThrow(
+      `there is no database for tests at mysql://${host}: its user may not create databases. Give it the right: grant all`,
+    )
+    await failing('mysql://reader:hidden-word@127.0.0.1:1/test').toThrow('127.0.0.1:1/test: nothing listens')
   })
 })
