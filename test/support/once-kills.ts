@@ -40,13 +40,13 @@ function requestOf({ kind, id }: Operation): [path: string, init: RequestInit] {
 }
 
 /**
- * Sends requests with idempotency keys, and webhooks, until each has a response, while processes and Postgres die and stop, `rounds` times, by the
+ * Sends requests with idempotency keys, and webhooks, until each has a response, while processes and the database die and stop, `rounds` times, by the
  * choices of a seed. With `isPatient`, it waits at the end for the keys of dead processes, which are free after half a minute.
  *
  * @throws Error with the seed.
  */
 export async function onceKillRounds(
-  postgres: OwnServer,
+  started: OwnServer,
   seed: number,
   rounds: number,
   isPatient: boolean,
@@ -54,7 +54,7 @@ export async function onceKillRounds(
   const chance = new Chance(seed)
   const children = new Map<ChildProcess, string | undefined>()
   const start = () => {
-    const child = fork(script, [JSON.stringify({ url: postgres.url, secret })], {
+    const child = fork(script, [JSON.stringify({ url: started.url, secret })], {
       cwd: root,
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: [],
@@ -64,7 +64,7 @@ export async function onceKillRounds(
     child.once('message', (address) => children.set(child, String(address)))
     child.once('exit', () => children.delete(child))
   }
-  /** Starts those that are missing: one ends by itself if it boots while Postgres is away. */
+  /** Starts those that are missing: one ends by itself if it boots while the database is away. */
   const complete = () =>
     until(
       async () => {
@@ -75,10 +75,11 @@ export async function onceKillRounds(
       60_000,
     )
   const addresses = () => [...children.values()].filter((one) => one !== undefined)
-  await using server = new Server({ plugins: { database: { url: postgres.url, inbox: true } } })
+  await using server = new Server({ plugins: { database: { url: started.url, inbox: true } } })
   await server.ready()
   const database = server.services.get('databases').client()
-  await database.query('drop table if exists effects, framework_idempotency; truncate framework_inbox')
+  await database.query('drop table if exists effects, framework_idempotency')
+  await database.query('delete from framework_inbox')
   await database.query('create table effects (name text)')
 
   let [count, again, isOver] = [0, 0, false]
@@ -121,11 +122,11 @@ export async function onceKillRounds(
       const ms = 50 + chance.below(300)
       const kills = chance.is(0.6)
       if (chance.is(0.1)) {
-        if (kills) await postgres.kill()
-        else postgres.freeze()
+        if (kills) await started.kill()
+        else started.freeze()
         await pause(ms)
-        if (kills) await postgres.restart()
-        else postgres.thaw()
+        if (kills) await started.restart()
+        else started.thaw()
       } else {
         const victim = chance.pick([...children.keys()])
         victim.kill(kills ? 'SIGKILL' : 'SIGSTOP')
@@ -140,10 +141,10 @@ export async function onceKillRounds(
     const late = Date.now() + 60_000
     while (isPatient && open.length > 0 && Date.now() < late)
       await Promise.all(open.splice(0, 8).map((operation) => attempt(operation)))
-    const { rows } = await database.query<{ name: string; n: number }>(
-      'select name, count(*)::int as n from effects group by name',
+    const { rows } = await database.query<{ name: string; n: number | string }>(
+      'select name, count(*) as n from effects group by name',
     )
-    const done = new Map(rows.map(({ name, n }) => [name, n]))
+    const done = new Map(rows.map(({ name, n }) => [name, Number(n)]))
     const wrong = sent.flatMap(({ kind, id }) => {
       const times = done.get(`${kind} ${id}`) ?? 0
       if (times > 1) return [`${kind} ${id} was done ${times} times`]

@@ -43,11 +43,11 @@ function wrongIn(written: ReadonlySet<string>, delivered: readonly Delivered[]):
 }
 
 /**
- * Writes rows with messages while processes and Postgres die and stop, `rounds` times, by the choices of a seed.
+ * Writes rows with messages while processes and the database die and stop, `rounds` times, by the choices of a seed.
  *
  * @throws Error with the seed.
  */
-export async function outboxKillRounds(postgres: OwnServer, seed: number, rounds: number): Promise<OutboxKillReport> {
+export async function outboxKillRounds(started: OwnServer, seed: number, rounds: number): Promise<OutboxKillReport> {
   const chance = new Chance(seed)
   const folder = mkdtempSync(join(tmpdir(), 'framework-outbox-'))
   const file = join(folder, 'delivered')
@@ -55,7 +55,7 @@ export async function outboxKillRounds(postgres: OwnServer, seed: number, rounds
   const children = new Set<ChildProcess>()
   let writers = 0
   const start = () => {
-    const settings = { url: postgres.url, file, writer: ++writers }
+    const settings = { url: started.url, file, writer: ++writers }
     const child = fork(script, [JSON.stringify(settings)], {
       cwd: root,
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -70,11 +70,17 @@ export async function outboxKillRounds(postgres: OwnServer, seed: number, rounds
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Delivered)
-  await using server = new Server({ plugins: { database: { url: postgres.url, outbox: true, inbox: true } } })
+  await using server = new Server({ plugins: { database: { url: started.url, outbox: true, inbox: true } } })
   await server.ready()
   const database = server.services.get('databases').client()
-  await database.query('drop table if exists written, effects; truncate framework_outbox, framework_inbox')
-  await database.query('create table written (key text, writer int, n int); create table effects (message text)')
+  for (const statement of [
+    'drop table if exists written, effects',
+    'delete from framework_outbox',
+    'delete from framework_inbox',
+    'create table written (name text, writer int, n int)',
+    'create table effects (message text)',
+  ])
+    await database.query(statement)
   const waiting = async () => (await server.services.get('databases').outboxes()).length
   try {
     for (let i = 0; i < 3; i++) start()
@@ -85,11 +91,11 @@ export async function outboxKillRounds(postgres: OwnServer, seed: number, rounds
       const isServer = chance.is(0.15)
       const kills = chance.is(0.6)
       if (isServer) {
-        if (kills) await postgres.kill()
-        else postgres.freeze()
+        if (kills) await started.kill()
+        else started.freeze()
         await pause(ms)
-        if (kills) await postgres.restart()
-        else postgres.thaw()
+        if (kills) await started.restart()
+        else started.thaw()
         continue
       }
       const victim = chance.pick([...children])
@@ -117,12 +123,12 @@ export async function outboxKillRounds(postgres: OwnServer, seed: number, rounds
     const names = [...new Set(all.map(({ key, from, n }) => `${key}-${from}-${n}`))]
     for (const name of names)
       await database.transaction(() => once(name, () => database.query('insert into effects values ($1)', [name])))
-    const { rows } = await database.query<{ key: string; writer: number; n: number }>('select * from written')
-    const wrong = wrongIn(new Set(rows.map(({ key, writer, n }) => `${key}-${writer}-${n}`)), all)
-    const effects = await database.query<{ message: string; n: number }>(
-      'select message, count(*)::int as n from effects group by message',
+    const { rows } = await database.query<{ name: string; writer: number; n: number }>('select * from written')
+    const wrong = wrongIn(new Set(rows.map(({ name, writer, n }) => `${name}-${writer}-${n}`)), all)
+    const effects = await database.query<{ message: string; n: number | string }>(
+      'select message, count(*) as n from effects group by message',
     )
-    for (const { message, n } of effects.rows) if (n !== 1) wrong.push(`${message} was done ${n} times`)
+    for (const { message, n } of effects.rows) if (Number(n) !== 1) wrong.push(`${message} was done ${n} times`)
     if (effects.rows.length !== names.length) wrong.push(`${effects.rows.length} effects of ${names.length} messages`)
     if (wrong.length > 0) throw new Error(`${wrong.length} mistakes: ${wrong.slice(0, 5).join('; ')}`)
     return { written: rows.length, delivered: all.length, handled: names.length }

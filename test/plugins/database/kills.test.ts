@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasMariadb, startMariadb } from '../../support/mariadb.ts'
 import { onceKillRounds } from '../../support/once-kills.ts'
 import { outboxKillRounds } from '../../support/outbox-kills.ts'
 import type { OwnServer } from '../../support/own-server.ts'
@@ -9,20 +10,25 @@ import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 30))
 const rounds = Number(process.env.ROUNDS ?? 10)
 
-describe.skipIf(!hasPostgres)('while processes and Postgres die and stop', () => {
-  let postgres: OwnServer
+const kinds = [
+  { name: 'Postgres', has: hasPostgres, start: startPostgres },
+  { name: 'MySQL', has: hasMariadb, start: startMariadb },
+]
+
+describe.each(kinds.filter(({ has }) => has))('while processes and $name die and stop', ({ start }) => {
+  let started: OwnServer
   beforeAll(async () => {
-    postgres = await startPostgres()
+    started = await start()
   })
-  afterAll(() => postgres?.stop())
+  afterAll(() => started?.stop())
 
   test('what is committed is delivered in order, what is rolled back is not, and once is once', async () => {
-    const report = await outboxKillRounds(postgres, seed, rounds)
+    const report = await outboxKillRounds(started, seed, rounds)
     expect(report.handled).toBe(report.written)
   })
 
   test('a request with a key and a webhook have one effect, however often they are sent', async () => {
-    const report = await onceKillRounds(postgres, seed, rounds, false)
+    const report = await onceKillRounds(started, seed, rounds, false)
     expect(report.orders + report.hooks).toBeGreaterThan(report.withoutResponse)
   })
 })

@@ -1,24 +1,40 @@
-import { Server } from 'framework'
+import { type DatabaseDriver, Server } from 'framework'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasMariadb, startMariadb } from '../../support/mariadb.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
-/** Declares the tests with a number of requests, for both packages. */
-export function leakNothing(total: number): void {
-  describe.skipIf(!hasPostgres)('requests of which a third are aborted and a third fail', () => {
-    let postgres: OwnServer
-    beforeAll(async () => {
-      postgres = await startPostgres()
-    })
-    afterAll(() => postgres.stop())
+const kinds = [
+  {
+    ...{ has: hasPostgres, start: startPostgres, drivers: ['pg', 'postgres'] as const },
+    open: "select pid from pg_stat_activity where state like 'idle in transaction%'",
+  },
+  {
+    ...{ has: hasMariadb, start: startMariadb, drivers: ['mysql2'] as const },
+    open: 'select trx_id from information_schema.innodb_trx',
+  },
+] as const
 
-    for (const driver of ['pg', 'postgres'] as const)
-      test(`${driver}: ${total} of them leave no connection taken`, () => send(postgres.url, driver, total), 240_000)
+/** Declares the tests with a number of requests, for all packages. */
+export function leakNothing(total: number): void {
+  describe.each(kinds.filter(({ has }) => has))('requests of which a third are aborted and a third fail', (kind) => {
+    let started: OwnServer
+    beforeAll(async () => {
+      started = await kind.start()
+    })
+    afterAll(() => started.stop())
+
+    for (const driver of kind.drivers)
+      test(
+        `${driver}: ${total} of them leave no connection taken`,
+        () => send(started.url, driver, total, kind.open),
+        240_000,
+      )
   })
 }
 
 /** Sends the requests to a server that listens, and counts the connections afterwards. */
-async function send(url: string, driver: 'pg' | 'postgres', total: number): Promise<void> {
+async function send(url: string, driver: DatabaseDriver, total: number, open: string): Promise<void> {
   const database = { url, driver, pool: { max: 4, acquireTimeout: 60_000 } }
   await using server = new Server({ port: 0, plugins: { database } })
   server.post('/books/:n', { transaction: true }, async (req, res) => {
@@ -44,8 +60,7 @@ async function send(url: string, driver: 'pg' | 'postgres', total: number): Prom
   await Promise.all(Array.from({ length: 32 }, lane))
   await expect.poll(() => client.counts.size - client.counts.idle).toBe(0)
   expect(client.counts.waiting).toBe(0)
-  const { rows } = await client.query('select count(*)::int as n from leaks where id % 3 = 2')
-  expect(rows).toEqual([{ n: Math.floor(total / 3) }])
-  const left = await client.query("select pid from pg_stat_activity where state like 'idle in transaction%'")
-  expect(left.rows).toEqual([])
+  const { count } = await client.query('select id from leaks where id % 3 = 2')
+  expect(count).toBe(Math.floor(total / 3))
+  await expect.poll(async () => (await client.query(open)).rows).toEqual([])
 }
