@@ -35,7 +35,7 @@ export const init = ownCommand({
     mqtt: onOff('Adds a subscriber to an MQTT topic', { short: 'm' }),
     cron: onOff('Adds scheduled jobs', { short: 'c' }),
     graphql: onOff('Adds GraphQL', { short: 'g' }),
-    database: text('sqlite|postgres', 'Adds a database, with a first migration'),
+    database: text(databaseKinds.join('|'), 'Adds a database, with a first migration'),
     container: onOff('Adds a Dockerfile and a compose.yaml'),
     agents: onOff('Adds an AGENTS.md for coding assistants'),
     editor: onOff('Adds editor settings'),
@@ -83,8 +83,8 @@ export const init = ownCommand({
     const ask = () => asking((prompts) => askFor(typed, { prompts, packageManager: detected }))
     const answers = canAsk() && !flags.yes && !flags.json ? await ask() : typed
     if (answers === undefined) return cancelled(note)
-    if (databaseKinds.every((kind) => answers.parts?.has(kind)))
-      throw wrongUsage('a project begins with one database: sqlite or postgres')
+    if (databaseKinds.filter((kind) => answers.parts?.has(kind)).length > 1)
+      throw wrongUsage(`a project begins with one database: ${databaseKinds.join(' or ')}`)
     const root = resolve(answers.folder ?? '.')
     const packageManager = answers.packageManager ?? detected
     const settings = {

@@ -1,5 +1,7 @@
 import { databases } from '../scaffold/databases.ts'
 
+const database = { folder: 'src', module: 'database' } as const
+
 /** The optional parts, by the names of their flags: each is a working example with its test. */
 export const parts = {
   mqtt: { about: 'messages of an MQTT broker', folder: 'src/mqtt', module: 'temperatures', packages: ['mqtt'] },
@@ -10,13 +12,9 @@ export const parts = {
     module: 'schema',
     packages: ['graphql', '@graphql-tools/schema'],
   },
-  sqlite: { about: 'a database in a file', folder: 'src', module: 'database', packages: databases.sqlite.packages },
-  postgres: {
-    about: 'a database of Postgres',
-    folder: 'src',
-    module: 'database',
-    packages: databases.postgres.packages,
-  },
+  sqlite: { about: 'a database in a file', ...database, packages: databases.sqlite.packages },
+  postgres: { about: 'a database of Postgres', ...database, packages: databases.postgres.packages },
+  mysql: { about: 'a database of MySQL', ...database, packages: databases.mysql.packages },
 } as const
 export type Part = keyof typeof parts
 export const partNames = Object.keys(parts) as Part[]

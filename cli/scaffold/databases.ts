@@ -12,6 +12,7 @@ export const databases: Readonly<Record<DatabaseKind, Database>> = {
     test: undefined,
     ignored: [],
   },
+  mysql: { packages: ['mysql2'], url: 'mysql://root@127.0.0.1:3306/app', test: undefined, ignored: [] },
 }
 
 interface Database {
@@ -22,5 +23,5 @@ interface Database {
   readonly ignored: readonly string[]
 }
 
-export const databaseKinds = ['sqlite', 'postgres'] as const
+export const databaseKinds = ['sqlite', 'postgres', 'mysql'] as const
 export type DatabaseKind = (typeof databaseKinds)[number]

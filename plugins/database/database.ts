@@ -119,7 +119,7 @@ export class DatabaseClient {
     const begin = () => this.#begin((isAlone && this.#open().alone) || this.#open().begin(settings))
     for (let attempt = 0; ; attempt++) {
       signal?.throwIfAborted()
-      const transaction = new Transaction(this, begin, scope, !settings.readOnly, isAlone)
+      const transaction = new Transaction(this, begin, { scope, isWriting: !settings.readOnly, isAlone })
       const abort = () => void transaction.rollback(signal!.reason)
       signal?.addEventListener('abort', abort, { once: true })
       try {

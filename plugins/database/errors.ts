@@ -6,7 +6,6 @@ export const {
   DatabaseBusyError,
   DatabaseClosedError,
   DatabaseNameError,
-  ImplicitCommitError,
   MigrationError,
   MigrationsMissingError,
   MigrationsPendingError,
@@ -28,8 +27,6 @@ export const {
   ],
   DatabaseNameError: (name: string, names: readonly string[]) =>
     `there is no database "${name}". Add it: plugins: { database: { named: { ${name}: { url } } } }. Databases: ${names.join(', ')}`,
-  ImplicitCommitError: (statement: string) =>
-    `"${statement}" would commit the transaction: MySQL does so for each statement that changes tables or rights. Run it before the transaction, or in a migration`,
   MigrationError: (name: string, text: string, why: string, staysInPart: boolean) =>
     staysInPart
       ? `the migration "${name}" failed: ${why}, in "${text}". Those before it have run, and so has this one up to its last statement that changes tables, because MySQL commits each of these: take that back by hand, or out of the migration, and migrate again`
@@ -40,8 +37,10 @@ export const {
     `migrations of the database "${name}" have not run: ${pending.join(', ')}. Run them: npm run framework -- migrate`,
   SeveralStatementsError: (text: string) =>
     `SQLite runs one statement at a time, and this query has several: "${text}". Run each by itself; in sqlMigrations, make a list of them`,
-  TransactionStatementError: (statement: string) =>
-    `"${statement}" is not for query(): the framework begins and ends transactions. Use database.transaction(work), or the option transaction of a route, and throw an error to roll back`,
+  TransactionStatementError: (statement: string, changesTables = false) =>
+    changesTables
+      ? `"${statement}" would commit the transaction: MySQL does so for each statement that changes tables or rights. Run it before the transaction, or in a migration`
+      : `"${statement}" is not for query(): the framework begins and ends transactions. Use database.transaction(work), or the option transaction of a route, and throw an error to roll back`,
   TransactionFailedError: () =>
     'the transaction was rolled back by the database, because one of its statements had failed. Let the error of that statement pass, or run the statement in database.transaction() of its own',
   TransactionEndedError: [
@@ -67,27 +66,16 @@ export function isConflict(error: unknown): boolean {
   return codes.test(codeOf(error)) || errcode === 5 || message === 'database is locked'
 }
 
-const startOr = 'Start the server, or correct host and port in the url (DATABASE_URL)'
+const inUrl = 'in the url (DATABASE_URL)'
+const startOr = `Start the server, or correct host and port ${inUrl}`
 /** Why a database cannot be used, by code, and what to correct. No reason contains the password. */
 const reasons: readonly (readonly [codes: RegExp, why: string, remedy: string])[] = [
-  [
-    /^(28P01|28000|ER_(DB)?ACCESS_DENIED.*)$/,
-    'it refuses the user or the password',
-    'Correct them in the url (DATABASE_URL)',
-  ],
-  [/^SASL/, 'it asks for a password, and there is none', 'Add it in the url (DATABASE_URL)'],
-  [
-    /^(3D000|ER_BAD_DB_ERROR)$/,
-    'the server has no database of that name',
-    'Create it, or correct the name in the url (DATABASE_URL)',
-  ],
-  [/^(ENOTFOUND|EAI_AGAIN)$/, 'its host is unknown', 'Correct the host in the url (DATABASE_URL)'],
+  [/^(28P01|28000|ER_(DB)?ACCESS_DENIED.*)$/, 'it refuses the user or the password', `Correct them ${inUrl}`],
+  [/^SASL/, 'it asks for a password, and there is none', `Add it ${inUrl}`],
+  [/^(3D000|ER_BAD_DB_ERROR)$/, 'the server has no database of that name', `Create it, or correct the name ${inUrl}`],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'its host is unknown', `Correct the host ${inUrl}`],
   [/^(ECONNREFUSED|ConnectionRefused)$/, 'nothing listens there', startOr],
-  [
-    /^(53300|ER_CON_COUNT_ERROR)$/,
-    'the server has too many connections',
-    'Lower pool.max, or raise its max_connections',
-  ],
+  [/^(53300|ER_CON_COUNT_ERROR)$/, 'it has too many connections', 'Lower pool.max, or raise its max_connections'],
   [/^(ETIMEDOUT|CONNECT_TIMEOUT|EHOSTUNREACH|DatabaseBusyError)$/, 'it does not respond', 'Check host and firewall'],
   [/SQLITE|SQLite/, 'the file cannot be opened', 'Create its folder, and let this user write to it'],
 ]

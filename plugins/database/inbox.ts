@@ -1,5 +1,5 @@
 import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
-import { ensureTable, nowOf } from '../shared/stores/tables.ts'
+import { dialects, ensureTable } from '../shared/stores/tables.ts'
 import type { TableHost } from './drivers/contract.ts'
 
 const hour = 3_600_000
@@ -16,17 +16,17 @@ export class Inbox {
   constructor(client: TableHost, { table, keep }: { readonly table: string; readonly keep: number }) {
     this.#client = client
     this.#table = table
+    const { now } = dialects[client.system]
     // Not "insert ignore", which cuts an id that is too long. Where the row exists, this changes 2, also if nothing differs between the two times.
     const unlessDone =
       client.system === 'mysql' ? 'on duplicate key update done_at = done_at + 1' : 'on conflict do nothing'
-    this.note = `insert into ${table} (scope, id, done_at) values ($1, $2, ${nowOf(client)}) ${unlessDone}`
-    this.#forget = `delete from ${table} where done_at < ${nowOf(client)} - ${keep}`
+    this.note = `insert into ${table} (scope, id, done_at) values ($1, $2, ${now}) ${unlessDone}`
+    this.#forget = `delete from ${table} where done_at < ${now} - ${keep}`
   }
 
   async open(log: Logger): Promise<void> {
-    // To the collations of MySQL, ids are equal that differ by a space at the end.
-    const text = this.#client.system === 'mysql' ? 'varbinary(1000)' : 'text'
-    const columns = `scope ${text} not null, id ${text} not null, done_at double precision not null, primary key (scope, id)`
+    const { bytes } = dialects[this.#client.system]
+    const columns = `scope ${bytes} not null, id ${bytes} not null, done_at double precision not null, primary key (scope, id)`
     await ensureTable(this.#client, `the inbox of the database "${this.#client.name}"`, this.#table, columns)
     const forget = () =>
       this.#client.query(this.#forget).catch((error: unknown) => {

@@ -37,7 +37,7 @@ interface KyselyTransactionSettings {
 
 /**
  * Makes a dialect of Kysely whose queries run in the database of the plugin, in the running transaction if there is one. `Dialect` is the class for
- * the kind of the database: `PostgresDialect` or `SqliteDialect`.
+ * the kind of the database: `PostgresDialect`, `MysqlDialect` or `SqliteDialect`.
  *
  * @example
  * import { kyselyDialect, type NamedDatabaseOptions } from 'framework'

@@ -11,7 +11,7 @@ import type { DatabaseLayers, MainDatabase } from './layers.ts'
 export interface LayerParts<Pool = never> {
   /** The database: runs statements, in the running transaction if there is one. For `kyselyDialect`, and for the proxy drivers of Drizzle. */
   readonly database: DatabaseClient
-  /** The `Pool` of `pg`, with the driver `pg` only. Its queries belong to the running transaction as well. */
+  /** The pool of the package, with the drivers `pg` and `mysql2` only. Its queries belong to the running transaction as well. */
   readonly pool: Pool
 }
 
@@ -27,7 +27,7 @@ export interface MigrationParts<Layer = unknown> {
 export interface DatabaseMigrations<Layer = unknown> {
   /** Returns the names of the migrations that have not run yet. It must not change anything. */
   pending(parts: MigrationParts<Layer>): Promise<readonly string[]>
-  /** Runs these migrations. What it does with the database is one transaction, which one process at a time has. */
+  /** Runs these migrations. What it does with the database is one transaction (not in MySQL), which one process at a time has. */
   run(parts: MigrationParts<Layer>): unknown
   /** Fills the tables, for `framework migrate --seed`, in a transaction. It may run again. */
   seed?(parts: MigrationParts<Layer>): unknown
@@ -66,15 +66,15 @@ export interface InboxOptions {
 /** One database. */
 export interface DatabaseConnectionOptions<Layer = unknown> {
   /**
-   * The address: `postgres://user:password@host/database`, `sqlite:data/app.sqlite` or `sqlite::memory:`. Default `DATABASE_URL`,
-   * and outside of production `sqlite:database.sqlite`.
+   * The address: `postgres://user:password@host/database`, `mysql://…` (also MariaDB), `sqlite:data/app.sqlite` or `sqlite::memory:`. Default
+   * `DATABASE_URL`, and outside of production `sqlite:database.sqlite`.
    */
   url?: string
-  /** The package that connects. Default, by the address: `pg`, or what the runtime has for SQLite, otherwise `node-sqlite3-wasm`. */
+  /** The package that connects. Default, by the address: `pg`, `mysql2`, or what the runtime has for SQLite, otherwise `node-sqlite3-wasm`. */
   driver?: DatabaseDriver
   /** The pool of connections. */
   pool?: DatabasePoolOptions
-  /** Milliseconds after which the database ends a statement, and an idle transaction; `false`: never. Not for SQLite. Default 10000. */
+  /** Milliseconds after which the database ends a statement, and an idle transaction; `false`: never. Of MySQL, only a `select`. Not for SQLite. Default 10000. */
   statementTimeout?: number | false
   /** Milliseconds from which a statement counts as slow. Default 200. */
   slowQuery?: number

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
 import { Availability } from '../shared/stores/availability.ts'
-import { ensureTable, nowOf } from '../shared/stores/tables.ts'
+import { dialects, ensureTable } from '../shared/stores/tables.ts'
 import { inServer } from '../shared/work/contexts.ts'
 import { deliverersOf, type OutboxMessage } from '../shared/work/outbox.ts'
 import type { Connection, DriverSettings, OpenDriver, QueryResult, TableHost } from './drivers/contract.ts'
@@ -83,10 +83,9 @@ export class Outbox {
     this.#log = log.child({ database: client.name })
     this.#listen = settings.listen === false ? undefined : listen
     const { table } = settings
-    const now = nowOf(client)
+    const { now, key } = dialects[client.system]
     const isMysql = client.system === 'mysql'
     const locked = client.system === 'postgresql' ? 'for update of o skip locked' : ''
-    const key = isMysql ? '`key`' : 'key'
     const due = `update ${table} set due_at = ${now} + ${lease}`
     const columns = `id, ${key}, data, attempts`
     // MySQL returns nothing from an update: there, each one found is taken by an update of its own.
@@ -112,11 +111,7 @@ export class Outbox {
 
   /** Makes the table. */
   open(): Promise<void> {
-    const [id, name, text, key] = {
-      sqlite: ['integer primary key autoincrement', 'text', 'text', 'key'],
-      postgresql: ['bigint generated always as identity primary key', 'text', 'text', 'key'],
-      mysql: ['bigint auto_increment primary key', 'varchar(255)', 'longtext', '`key`'],
-    }[this.#client.system]
+    const { id, name, text, key } = dialects[this.#client.system]
     const columns = `id ${id}, sender ${name} not null, ${key} ${name} not null, data ${text} not null, created_at double precision not null, due_at double precision not null, attempts integer not null default 0, error text, unique (sender, ${key}, id)`
     return ensureTable(this.#client, `the outbox of the database "${this.#client.name}"`, this.#settings.table, columns)
   }
@@ -233,7 +228,7 @@ export class Outbox {
   async #extend(): Promise<void> {
     if (this.#held.size === 0) return
     const list = [...this.#held].map((_, index) => `$${index + 1}`).join(', ')
-    const text = `update ${this.#settings.table} set due_at = ${nowOf(this.#client)} + ${lease} where id in (${list})`
+    const text = `update ${this.#settings.table} set due_at = ${dialects[this.#client.system].now} + ${lease} where id in (${list})`
     await this.#client.query(text, [...this.#held])
   }
 

@@ -31,6 +31,24 @@ export interface DriverHost {
   running(): StatementRunner | undefined
 }
 
+/** Makes the function that replaces `$1`, as in Postgres, outside of what `quoted` finds: strings, quoted names and comments. */
+export function numberedBy(quoted: RegExp) {
+  const numbered = new RegExp(`${quoted.source}|(?<![\\w$])\\$(\\d+)`, 'g')
+  return (text: string, as: (number: number) => string) =>
+    text.includes('$')
+      ? text.replace(numbered, (all, number?: string) => (number === undefined ? all : as(Number(number))))
+      : text
+}
+
+/** An object with some other methods, which its own methods use as well: `commit` of a connection is a query. */
+export const overlaid = <Target extends object>(target: Target, own: Record<PropertyKey, unknown>): Target =>
+  new Proxy(target, {
+    get(target, name, proxy) {
+      const value: unknown = Reflect.get(target, name)
+      return own[name] ?? (typeof value === 'function' ? value.bind(proxy) : value)
+    },
+  })
+
 const queryTrace = new Trace<DatabaseTrace>('database.query')
 
 /** Reports the statements of one database to tracing tools and the log. */

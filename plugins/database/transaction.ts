@@ -2,13 +2,7 @@ import { nameInTenant } from '../shared/values/tenants.ts'
 import type { OutboxMessage } from '../shared/work/outbox.ts'
 import { InboxError, type RunningTransaction, transactions } from '../shared/work/transactions.ts'
 import type { Connection, DatabaseSystem, QueryResult } from './drivers/contract.ts'
-import {
-  ImplicitCommitError,
-  isConflict,
-  TransactionEndedError,
-  TransactionFailedError,
-  TransactionStatementError,
-} from './errors.ts'
+import { isConflict, TransactionEndedError, TransactionFailedError, TransactionStatementError } from './errors.ts'
 import type { Inbox } from './inbox.ts'
 import type { Outbox } from './outbox.ts'
 
@@ -31,6 +25,16 @@ export function refuseEnding(text: string): void {
   if (ending.test(text)) throw TransactionStatementError(text.trim())
 }
 
+/** What a transaction is for. */
+export interface TransactionKind {
+  /** Where the ids of `once` count. */
+  readonly scope: string
+  /** Whether it can write: what waits for the commit of another one needs no row. */
+  readonly isWriting: boolean
+  /** Whether it has its connection alone, without a transaction: a `begin` in it is a real one. */
+  readonly isAlone: boolean
+}
+
 /**
  * One transaction: it takes a connection and begins with its first statement, and does one statement after the other. Statements that would begin or
  * end it, from a query builder, become savepoints.
@@ -38,10 +42,7 @@ export function refuseEnding(text: string): void {
 export class Transaction {
   /** Its database. */
   readonly host: TransactionHost
-  /** Where the ids of `once` count. */
-  readonly scope: string
-  /** Whether it can write: what waits for the commit of another one needs no row. */
-  readonly isWriting: boolean
+  readonly kind: TransactionKind
   state: RunningTransaction['state'] = 'open'
   readonly #begin: () => Promise<Connection>
   readonly #outer = transactions.getStore()
@@ -56,21 +57,10 @@ export class Transaction {
   /** What the work runs in. */
   readonly level = new Level(this)
 
-  /** Whether it has its connection alone, without a transaction: a `begin` in it is a real one. */
-  readonly #isAlone: boolean
-
-  constructor(
-    host: TransactionHost,
-    begin: () => Promise<Connection>,
-    scope: string,
-    isWriting: boolean,
-    isAlone: boolean,
-  ) {
+  constructor(host: TransactionHost, begin: () => Promise<Connection>, kind: TransactionKind) {
     this.host = host
-    this.scope = scope
-    this.isWriting = isWriting
+    this.kind = kind
     this.#begin = begin
-    this.#isAlone = isAlone
   }
 
   /** Runs one statement on the connection of the transaction, after the earlier ones. */
@@ -107,7 +97,7 @@ export class Transaction {
         throw error
       }
       this.state = 'committed'
-      connection?.release(this.#isAlone)
+      connection?.release(this.kind.isAlone)
     })
     const { deferred } = this.level
     if (this.#outer?.state === 'open') for (const work of deferred) this.#outer.afterCommit(work)
@@ -131,7 +121,7 @@ export class Transaction {
   /** A connection that could not roll back is closed: the next caller must not find itself in this transaction. */
   async #takeBack(connection: Connection | undefined): Promise<void> {
     await connection?.query('rollback', []).then(
-      () => connection.release(this.#isAlone),
+      () => connection.release(this.kind.isAlone),
       () => connection.release(true),
     )
   }
@@ -157,8 +147,8 @@ export class Transaction {
   #within(text: string): string {
     const verb = ending.exec(text)?.[1]?.toLowerCase()
     if (verb === undefined) {
-      if (this.host.system === 'mysql' && !this.#isAlone && committing.test(text))
-        throw ImplicitCommitError(text.trim().slice(0, 100))
+      if (this.host.system === 'mysql' && !this.kind.isAlone && committing.test(text))
+        throw TransactionStatementError(text.trim().slice(0, 100), true)
       return text
     }
     if (!/^(begin|start)/.test(verb)) {
@@ -167,7 +157,7 @@ export class Transaction {
       if (savepoint === '') return verb
       return /^(commit|end)/.test(verb) ? `release savepoint ${savepoint}` : `rollback to savepoint ${savepoint}`
     }
-    const isFirst = this.#isAlone && this.#savepoints.length === 0
+    const isFirst = this.kind.isAlone && this.#savepoints.length === 0
     const savepoint = isFirst ? '' : `framework_${++this.#count}`
     this.#savepoints.push(savepoint)
     return isFirst ? 'begin' : `savepoint ${savepoint}`
@@ -199,7 +189,7 @@ export class Level implements RunningTransaction {
   }
 
   get place(): string | undefined {
-    return this.transaction.isWriting ? this.transaction.host.place : undefined
+    return this.transaction.kind.isWriting ? this.transaction.host.place : undefined
   }
 
   query(text: string, values: unknown[] = []): Promise<QueryResult<never>> {
@@ -207,7 +197,7 @@ export class Level implements RunningTransaction {
   }
 
   get #outbox() {
-    return this.transaction.isWriting ? this.transaction.host.outbox : undefined
+    return this.transaction.kind.isWriting ? this.transaction.host.outbox : undefined
   }
 
   get outboxServer(): object | undefined {
@@ -221,10 +211,10 @@ export class Level implements RunningTransaction {
   }
 
   once(id: string, work: () => unknown): Promise<boolean> {
-    const { scope, host } = this.transaction
+    const { kind, host } = this.transaction
     const { inbox } = host
     // Of the tenant for which it is done: one transaction may do work for several.
-    const place = nameInTenant(scope)
+    const place = nameInTenant(kind.scope)
     if (inbox === undefined) throw InboxError(id, 'needs the option inbox: plugins: { database: { inbox: true } }')
     return this.nested(async () => {
       const note = (connection: Connection, text: string) => connection.query(text, [place, id])

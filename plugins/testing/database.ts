@@ -70,8 +70,7 @@ export async function testDatabase(given: TestDatabaseOptions = {}): Promise<Tes
   const { url: own, template } = options.parse(given, 'testDatabase')
   const environment = variable('DATABASE_URL')
   const url = own ?? (servers.some((kind) => isAddress(kind, environment)) ? environment! : 'sqlite:')
-  const make = url === 'sqlite:' ? sqliteFile : isAddress('mysql', url) ? mysqlDatabase : postgresCopy
-  const { url: made, drop } = await make(url, template)
+  const { url: made, drop } = await (url === 'sqlite:' ? sqliteFile(template) : onServerMade(url, template))
   return { url: made, drop, [Symbol.asyncDispose]: drop }
 }
 
@@ -88,7 +87,7 @@ async function migrated(made: Made, template: DatabaseTemplate | undefined): Pro
   }
 }
 
-async function sqliteFile(_: string, template: DatabaseTemplate | undefined) {
+async function sqliteFile(template: DatabaseTemplate | undefined) {
   const folder = await mkdtemp(join(tmpdir(), testDatabaseFolder))
   const drop = () => rm(folder, { recursive: true, force: true })
   return migrated({ url: `sqlite:${join(folder, 'test.sqlite')}`, drop }, template)
@@ -137,38 +136,30 @@ async function onServer<Result>(url: string, work: (query: Query) => Promise<Res
 
 /** The time is in the name: tests that were killed leave databases, and the server does not say how old they are. */
 const newName = (end: string) => `framework_test_${Math.floor(Date.now() / 1_000)}_${end}`
-const isOld = ({ name }: { name: string }) => Number(name.split('_')[2]) < Date.now() / 1_000 - 86_400
-const like = (end: string) => `like 'framework\\_test\\_%${end}'`
+const isOld = ({ name }: { name: string }) =>
+  Number(/^framework_test_(\d+)_/.exec(name)?.[1]) < Date.now() / 1_000 - 86_400
+const all = {
+  mysql: 'select schema_name as name from information_schema.schemata',
+  postgres: 'select datname as name from pg_database',
+}
 const randomId = () => randomBytes(8).toString('hex')
+const dropped = (name: string, how = ' with (force)') => `drop database if exists ${name}${how}`
 const at = (url: string, name: string) => Object.assign(new URL(url), { pathname: name }).href
 
-/** A database that is migrated each time: MySQL has no copies of databases. */
-async function mysqlDatabase(url: string, template: DatabaseTemplate | undefined) {
-  const name = newName(randomId())
-  await onServer(url, async (query) => {
-    const { rows } = await query(
-      `select schema_name as name from information_schema.schemata where schema_name ${like('')}`,
-    )
-    for (const { name } of rows.filter(isOld)) await query(`drop database if exists ${name}`)
-    await query(`create database ${name} character set utf8mb4`)
-  })
-  const drop = () => onServer(url, async (query) => void (await query(`drop database if exists ${name}`)))
-  return migrated({ url: at(url, name), drop }, template)
-}
-
-const dropped = (name: string) => `drop database if exists ${name} with (force)`
-
-async function postgresCopy(url: string, template: DatabaseTemplate | undefined) {
+/** A database of a server: a copy of the template, and in MySQL, which has no copies, one that is migrated each time. */
+async function onServerMade(url: string, template: DatabaseTemplate | undefined) {
+  const isMysql = isAddress('mysql', url)
   const name = await onServer(url, async (query) => {
-    const { rows } = await query(`select datname as name from pg_database where datname ${like('')}`)
+    const { rows } = await query(isMysql ? all.mysql : all.postgres)
     // Another process may remove it as well, or still use it.
-    for (const { name } of rows.filter(isOld)) await query(`drop database if exists ${name}`).catch(() => {})
-    const source = template === undefined ? '' : ` template ${await templateOf(url, template, query)}`
+    for (const { name } of rows.filter(isOld)) await query(dropped(name, '')).catch(() => {})
+    const source = template === undefined || isMysql ? '' : ` template ${await templateOf(url, template, query)}`
     const name = newName(randomId())
     await query(`create database ${name}${source}`)
     return name
   })
-  return { url: at(url, name), drop: () => onServer(url, async (query) => void (await query(dropped(name)))) }
+  const drop = () => onServer(url, async (query) => void (await query(dropped(name, isMysql ? '' : undefined))))
+  return migrated({ url: at(url, name), drop }, isMysql ? template : undefined)
 }
 
 /** The migrated database that others are copied from, which the first process makes. */
@@ -177,8 +168,10 @@ async function templateOf(url: string, { key, migrate }: DatabaseTemplate, query
   const hash = createHash('sha256').update(`${text} ${migrate}`).digest('hex').slice(0, 16)
   // Until this connection ends.
   await query('select pg_advisory_lock(hashtextextended($1, 0))', [hash])
-  const { rows } = await query(`select datname as name from pg_database where datname ${like(`\\_t${hash}`)}`)
-  if (rows[0] !== undefined) return rows[0].name
+  const made = (await query(all.postgres)).rows.find(
+    ({ name }) => /^framework_test_\d+_t/.test(name) && name.endsWith(hash),
+  )
+  if (made !== undefined) return made.name
   const making = newName(randomId())
   await query(`create database ${making}`)
   try {

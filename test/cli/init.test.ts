@@ -320,7 +320,7 @@ describe('invalid arguments are reported in one line, and nothing is written', (
     ],
     [['app', '--framework', '1;rm'], 2, '--framework takes a version, a tarball or a folder, not "1;rm"'],
     [['app', 'more'], 2, 'init: "more" is one argument too many'],
-    [['app', '--database', 'mysql'], 2, '--database takes sqlite or postgres, not "mysql"'],
+    [['app', '--database', 'oracle'], 2, '--database takes sqlite, postgres or mysql, not "oracle"'],
     [['app', '--mqt'], 2, 'init: there is no --mqt; did you mean --mqtt?'],
     [['app', '--name'], 2, 'init: --name needs a value'],
   ])('%j', async (argv, code, reports) => {
@@ -396,6 +396,7 @@ test.each([
     'postgres://postgres@127.0.0.1:5432/postgres',
     'pg_isready',
   ],
+  ['mysql', 'mysql://root@127.0.0.1:3306/app', 'mysql://root@127.0.0.1:3306/app', 'mysqladmin ping'],
 ])('--database %s: the plugin, a migration, the address, and a service that migrates', async (kind, url, inTests, inContainer) => {
   const { code, stderr } = await init('app', '--database', kind, '--container')
   expect([code, stderr]).toEqual([
@@ -408,7 +409,11 @@ test.each([
   for (const file of ['app/.env', 'app/.env.example']) expect(read(file)).toContain(`DATABASE_URL=${url}\n`)
   expect(read('app/.env.test')).toContain(`DATABASE_URL=${inTests}\n`)
   expect(read('app/.gitignore').includes('/database.sqlite*')).toBe(kind === 'sqlite')
-  expect(Object.keys(readJson('app/package.json').dependencies!).includes('pg')).toBe(kind === 'postgres')
+  const dependencies = Object.keys(readJson('app/package.json').dependencies!)
+  expect([dependencies.includes('pg'), dependencies.includes('mysql2')]).toEqual([
+    kind === 'postgres',
+    kind === 'mysql',
+  ])
   const compose = read('app/compose.yaml')
   expect(compose).toContain(inContainer)
   expect(compose).toContain('migrate: { condition: service_completed_successfully }')

@@ -29,6 +29,10 @@ server.get('/', { transaction: { isolation: 'serializable', readOnly: true, retr
   return { id: typed.rows[0]?.id, isTyped: server.services.get('databases').get('typed').isTyped }
 })
 
+new Server({ plugins: { database: { url: 'mysql://localhost/app', driver: 'mysql2' } } })
+// @ts-expect-error another package
+new Server({ plugins: { database: { url: 'mysql://localhost/app', driver: 'mysql' } } })
+
 // @ts-expect-error there is no such level
 server.get('/level', { transaction: { isolation: 'snapshot' } }, () => ({}))
 // @ts-expect-error a misspelt member

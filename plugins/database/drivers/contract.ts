@@ -66,6 +66,11 @@ export interface Connection {
   release(isBroken?: boolean): void
 }
 
+/** A connection that knows what its package calls it. */
+export interface ClientConnection<Client> extends Connection {
+  readonly client: Client
+}
+
 /** The connections of a pool, by what they do. */
 export interface PoolCounts {
   /** Connections that are open. */
@@ -117,15 +122,6 @@ export const postgresBegin: OpenDriver['begin'] = ({ isolation, readOnly }) => [
 /** The time limits of Postgres, which a pooler may refuse. */
 export const limitsOf = ({ statementTimeout: limit }: DriverSettings) =>
   limit === false ? {} : { statement_timeout: limit, idle_in_transaction_session_timeout: limit }
-
-/** Makes the function that replaces `$1`, as in Postgres, outside of what `quoted` finds: strings, quoted names and comments. */
-export function numberedBy(quoted: RegExp) {
-  const numbered = new RegExp(`${quoted.source}|(?<![\\w$])\\$(\\d+)`, 'g')
-  return (text: string, as: (number: number) => string) =>
-    text.includes('$')
-      ? text.replace(numbered, (all, number?: string) => (number === undefined ? all : as(Number(number))))
-      : text
-}
 
 /** A module of the runtime, if it has it; the types are those of an older Node.js. */
 export const builtin = (name: string): unknown => process.getBuiltinModule?.(name)

@@ -1,8 +1,9 @@
 import type { QueryResult as PgQueryResult, PoolClient } from 'pg'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { DatabaseBusyError } from '../errors.ts'
-import type { DriverHost } from '../queries.ts'
+import { type DriverHost, overlaid } from '../queries.ts'
 import {
+  type ClientConnection,
   type Connection,
   type DriverSettings,
   limitsOf,
@@ -15,11 +16,6 @@ import {
 type Callback = (error: Error | undefined, result?: unknown, release?: () => void) => void
 type Query = (...args: unknown[]) => unknown
 type PgResult = Pick<PgQueryResult, 'rows' | 'rowCount' | 'command'>
-
-/** A connection of a running transaction that knows its client. */
-interface PgConnection extends Connection {
-  readonly client: PoolClient
-}
 
 /** The parts of the arguments of `client.query`; `undefined` for cursors and the like, which run themselves. */
 function partsOf(args: readonly unknown[]) {
@@ -75,7 +71,7 @@ export async function openPg(settings: DriverSettings, host: DriverHost): Promis
   const counts = () => ({ size: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount })
   const connect = pool.connect.bind(pool) as (callback?: Callback) => Promise<PoolClient>
   const clientOf = async (running: StatementRunner) =>
-    inTransaction(running, ((await running.ready()) as PgConnection).client)
+    inTransaction(running, ((await running.ready()) as ClientConnection<PoolClient>).client)
   pool.connect = ((callback?: Callback) => {
     const running = host.running()
     if (running === undefined) return connect(callback)
@@ -88,7 +84,7 @@ export async function openPg(settings: DriverSettings, host: DriverHost): Promis
   return {
     pool,
     query: (text, values) => pool.query(text, [...values]).then(resultOf, busy),
-    async connect(): Promise<PgConnection> {
+    async connect(): Promise<ClientConnection<PoolClient>> {
       const client = await connect().catch(busy)
       return {
         client,
@@ -130,11 +126,5 @@ function inTransaction(running: StatementRunner, client: PoolClient): PoolClient
     const run = (_: Connection, text: string) => (client.query as Query)({ ...config, text }) as Promise<unknown>
     return settle(running.run(config.text, run), callback)
   }
-  const own: Record<PropertyKey, unknown> = { query, release: () => {} }
-  return new Proxy(client, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name)
-      return own[name] ?? (typeof value === 'function' ? value.bind(target) : value)
-    },
-  })
+  return overlaid(client, { query, release: () => {} })
 }

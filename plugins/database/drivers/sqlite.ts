@@ -1,14 +1,7 @@
 import { peer } from '../../shared/environment/optional-package.ts'
 import { SeveralStatementsError } from '../errors.ts'
-import type { DriverHost } from '../queries.ts'
-import {
-  builtin,
-  type DatabaseRow,
-  type DriverSettings,
-  numberedBy,
-  type OpenDriver,
-  type QueryResult,
-} from './contract.ts'
+import { type DriverHost, numberedBy } from '../queries.ts'
+import { builtin, type DatabaseRow, type DriverSettings, type OpenDriver, type QueryResult } from './contract.ts'
 
 /** A database of one of the packages, which all work synchronously. */
 interface Sqlite {

@@ -1,16 +1,15 @@
 import type { DatabaseClient } from '../../database/index.ts'
-import { ensureTable, nowOf, sweeping } from '../../shared/stores/tables.ts'
+import { dialects, ensureTable, sweeping } from '../../shared/stores/tables.ts'
 import type { IdempotencyStore } from './contract.ts'
 
 const table = 'framework_idempotency'
 
 /** Keeps values in a table of the server's own database, so that a response can be written in the transaction of its handler. */
 export async function openDatabaseStore(database: DatabaseClient): Promise<IdempotencyStore> {
-  const now = nowOf(database)
+  const { now, key: id, name, text } = dialects[database.system]
   const isMysql = database.system === 'mysql'
   const end = isMysql ? `${now} + $3` : `${now} + cast($3 as double precision)`
-  const [id, ofId, ofValue] = isMysql ? ['`key`', 'varchar(255)', 'longtext'] : ['key', 'text', 'text']
-  const columns = `${id} ${ofId} primary key, value ${ofValue} not null, until double precision not null`
+  const columns = `${id} ${name} primary key, value ${text} not null, until double precision not null`
   await ensureTable(database, 'idempotency (store database)', table, columns)
   const count = async (text: string, ...values: readonly unknown[]) => (await database.query(text, values)).count
   const sweep = sweeping(() => count(`delete from ${table} where until <= ${now}`))

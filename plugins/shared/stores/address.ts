@@ -16,9 +16,7 @@ const kinds = {
     example: '"postgres://user:password@127.0.0.1:5432/database", with "%2F" for "/" in a password, and so on',
   },
   mysql: {
-    protocols: /^(mysql|mariadb):\/\//,
-    variable: 'DATABASE_URL',
-    fallback: 'mysql://127.0.0.1:3306/test',
+    ...{ protocols: /^(mysql|mariadb):\/\//, variable: '', fallback: '' },
     example: '"mysql://user:password@127.0.0.1:3306/database", with "%2F" for "/" in a password, and so on',
   },
   http: { protocols: /^https?:\/\//, variable: '', fallback: '', example: '"http://127.0.0.1:9324"' },

@@ -7,18 +7,26 @@ const { DatabaseTableError } = defineErrors({
 
 /** What runs statements. */
 interface TableClient {
-  readonly system?: keyof typeof now
+  readonly system?: keyof typeof dialects
   query(text: string): Promise<unknown>
 }
 
-const now = {
-  sqlite: `((julianday('now') - 2440587.5) * 86400000)`,
-  postgresql: '(extract(epoch from clock_timestamp()) * 1000)',
-  mysql: `(timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) / 1000)`,
-}
+const plain = { key: 'key', name: 'text', bytes: 'text', text: 'text' }
 
-/** The time of a database in milliseconds: those of processes on several machines differ. */
-export const nowOf = ({ system }: { readonly system: keyof typeof now }) => now[system]
+/** What differs between databases: the time in milliseconds, as those of processes on several machines differ, the name of a column, and types. */
+export const dialects = {
+  sqlite: { now: `((julianday('now') - 2440587.5) * 86400000)`, id: 'integer primary key autoincrement', ...plain },
+  postgresql: {
+    now: '(extract(epoch from clock_timestamp()) * 1000)',
+    ...{ id: 'bigint generated always as identity primary key', ...plain },
+  },
+  mysql: {
+    now: `(timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) / 1000)`,
+    // To its collations, names are equal that differ by a space at the end; bytes are not.
+    ...{ id: 'bigint auto_increment primary key', key: '`key`', name: 'varchar(255)', bytes: 'varbinary(1000)' },
+    text: 'longtext',
+  },
+}
 
 /** Milliseconds between two removals of old rows by a process. */
 const sweepEvery = 600_000

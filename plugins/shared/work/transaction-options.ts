@@ -6,7 +6,7 @@ export interface TransactionOptions {
   isolation?: 'read committed' | 'repeatable read' | 'serializable'
   /** Whether the database refuses to write in it. Default `false`. */
   readOnly?: boolean
-  /** How often it is repeated if the database has ended it in favour of another one (`40001`, `40P01`, `SQLITE_BUSY`). Default 0. */
+  /** How often it is repeated if the database has ended it in favour of another one (`40001`, `40P01`, `ER_LOCK_DEADLOCK`, `SQLITE_BUSY`). Default 0. */
   retry?: number
 }
 

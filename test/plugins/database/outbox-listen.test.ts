@@ -29,7 +29,7 @@ test('the tree says which outbox is in use', () => {
 test('SQLite cannot listen', () => {
   const start = () => new Server({ plugins: { database: { url: 'sqlite::memory:', outbox: { listen: true } } } })
   expect(start).toThrow('database.outbox.listen')
-  expect(start).toThrow('SQLite has no LISTEN')
+  expect(start).toThrow('only Postgres has LISTEN')
 })
 
 describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of Postgres is notified, %s', (driver) => {

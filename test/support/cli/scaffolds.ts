@@ -74,11 +74,14 @@ export const scaffolds: readonly (readonly [command: string, argv: readonly stri
       ] as const,
   ),
   ['init-database', ['-t', 'sqlite'], ['src/database.ts', 'src/database.test.ts', '.gitignore']],
-  [
-    'init-database',
-    ['-t', 'postgres', '--dir', 'src/postgres'],
-    ['src/postgres/database.ts', 'src/postgres/database.test.ts'],
-  ],
+  ...(['postgres', 'mysql'] as const).map(
+    (kind) =>
+      [
+        'init-database',
+        ['-t', kind, '--dir', `src/${kind}`],
+        [`src/${kind}/database.ts`, `src/${kind}/database.test.ts`],
+      ] as const,
+  ),
   ['init-auth', [], [...authFiles.map((file) => `src/auth/${file}`), 'src/mailer.ts', 'src/mailer.test.ts']],
   ['init-auth', ['-t', 'memory', '--dir', 'src/accounts'], authFiles.map((file) => `src/accounts/${file}`)],
   ['init-storage', ['-t', 'local'], ['src/storage.ts', 'src/storage.test.ts', '.gitignore']],
