@@ -93,7 +93,9 @@ async function sqliteFile(template: DatabaseTemplate | undefined) {
   return migrated({ url: `sqlite:${join(folder, 'test.sqlite')}`, drop }, template)
 }
 
-type Query = (text: string, values?: unknown[]) => Promise<{ rows: { name: string }[] }>
+/** A database, and the time of its server in seconds. */
+type Row = { readonly name: string; readonly now: number | string }
+type Query = (text: string, values?: unknown[]) => Promise<{ rows: Row[] }>
 
 const remedies: { readonly [code: string]: readonly [why: string, remedy: string] } = {
   '42501': ['its user may not create databases', 'Give it the right: alter role … createdb'],
@@ -135,14 +137,12 @@ async function onServer<Result>(url: string, work: (query: Query) => Promise<Res
 }
 
 /** The time is in the name: tests that were killed leave databases, and the server does not say how old they are. */
-const newName = (end: string) => `framework_test_${Math.floor(Date.now() / 1_000)}_${end}`
-const isOld = ({ name }: { name: string }) =>
-  Number(/^framework_test_(\d+)_/.exec(name)?.[1]) < Date.now() / 1_000 - 86_400
+const newName = ([row]: readonly Row[], end = randomBytes(8).toString('hex')) => `framework_test_${row!.now}_${end}`
+const isOld = ({ name, now }: Row) => Number(/^framework_test_(\d+)_/.exec(name)?.[1]) < Number(now) - 86_400
 const all = {
-  mysql: 'select schema_name as name from information_schema.schemata',
-  postgres: 'select datname as name from pg_database',
+  mysql: 'select schema_name as name, unix_timestamp() as now from information_schema.schemata',
+  postgres: 'select datname as name, extract(epoch from now())::bigint as now from pg_database',
 }
-const randomId = () => randomBytes(8).toString('hex')
 const dropped = (name: string, how = ' with (force)') => `drop database if exists ${name}${how}`
 const at = (url: string, name: string) => Object.assign(new URL(url), { pathname: name }).href
 
@@ -154,7 +154,7 @@ async function onServerMade(url: string, template: DatabaseTemplate | undefined)
     // Another process may remove it as well, or still use it.
     for (const { name } of rows.filter(isOld)) await query(dropped(name, '')).catch(() => {})
     const source = template === undefined || isMysql ? '' : ` template ${await templateOf(url, template, query)}`
-    const name = newName(randomId())
+    const name = newName(rows)
     await query(`create database ${name}${source}`)
     return name
   })
@@ -168,17 +168,16 @@ async function templateOf(url: string, { key, migrate }: DatabaseTemplate, query
   const hash = createHash('sha256').update(`${text} ${migrate}`).digest('hex').slice(0, 16)
   // Until this connection ends.
   await query('select pg_advisory_lock(hashtextextended($1, 0))', [hash])
-  const made = (await query(all.postgres)).rows.find(
-    ({ name }) => /^framework_test_\d+_t/.test(name) && name.endsWith(hash),
-  )
+  const { rows } = await query(all.postgres)
+  const made = rows.find(({ name }) => /^framework_test_\d+_t/.test(name) && name.endsWith(hash))
   if (made !== undefined) return made.name
-  const making = newName(randomId())
+  const making = newName(rows)
   await query(`create database ${making}`)
   try {
     await migrate(at(url, making))
     // A database with connections can be neither renamed nor copied.
     await query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [making])
-    const name = newName(`t${hash}`)
+    const name = newName(rows, `t${hash}`)
     await query(`alter database ${making} rename to ${name}`)
     return name
   } catch (error) {

@@ -60,8 +60,52 @@ function preparedOf(text: string, given: readonly unknown[]): Config {
 const limited = (ms: number) =>
   `set session /*M! max_statement_time = ${ms / 1_000}, idle_transaction_timeout = ${Math.ceil(ms / 1_000)}, */ /*!80000 max_execution_time = ${ms}, */`
 
+/** Takes connections; each runs `session` first, and reports its statements. */
+function takerOf(pool: Pool, reports: DriverHost['reports'], session: string) {
+  const prepared = new WeakSet<PoolConnection>()
+  const prepare = async (client: PoolConnection) => {
+    // Without a listener, the loss of a connection would end the process, idle or taken; the next query reports the loss.
+    client.on('error', () => {})
+    await promised(client, client.query, { sql: session })
+    const report = (config: Config, _: Verb, plain: Query) =>
+      reports.run(config.sql, [config.values].flat(), () => promised(client, plain, config))
+    Object.assign(
+      client,
+      intercepted(client, (...args) => (reports.areSeen ? report(...args) : undefined)),
+    )
+    prepared.add(client)
+  }
+  return async () => {
+    const client = await new Promise<PoolConnection>((resolve, reject) =>
+      pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection))),
+    )
+    if (!prepared.has(client))
+      await prepare(client).catch((error: unknown) => {
+        client.destroy()
+        throw error
+      })
+    return client
+  }
+}
+
+/** The client of a transaction: its queries take their turn, and giving it back does nothing. */
+const inTransaction = (running: StatementRunner, client: PoolConnection) =>
+  overlaid(client, {
+    ...intercepted(client, (config, _, plain) =>
+      running.run(config.sql, (_connection, sql) => promised(client, plain, { ...config, sql })),
+    ),
+    release: () => {},
+  })
+
+async function execute(client: PoolConnection, text: string, values: readonly unknown[]) {
+  if (values.length === 0) return resultOf(await promised(client, client.query, { sql: text }))
+  return resultOf(await promised(client, client.execute, preparedOf(text, values)))
+}
+
+type OnClient = ClientConnection<PoolConnection>
+
 /** Opens a pool of `mysql2` whose queries are reported and, in code of a transaction, belong to it, also those of query builders. */
-export async function openMysql(settings: DriverSettings, { reports, running }: DriverHost): Promise<OpenDriver> {
+export async function openMysql(settings: DriverSettings, host: DriverHost): Promise<OpenDriver> {
   const { default: mysql } = await peer('mysql2', () => import('mysql2'), 'the plugin database (driver mysql2)')
   const { statementTimeout: limit, url: uri } = settings
   const { max, acquireTimeout: connectTimeout, idleTimeout } = settings.pool
@@ -72,55 +116,36 @@ export async function openMysql(settings: DriverSettings, { reports, running }: 
   // A wait for a lock ends before the statement, as what can be repeated.
   const wait = limit === false ? '' : `innodb_lock_wait_timeout = ${Math.max(1, Math.floor(limit / 2_000))},`
   // Where the server is not strict, it cuts what is too long: of two names, one becomes the other.
-  const sql = `${limited(Number(limit))} ${wait} sql_mode = concat(@@sql_mode, ',strict_trans_tables')`
-  const prepared = new WeakSet<PoolConnection>()
-  const prepare = async (client: PoolConnection) => {
-    // Without a listener, the loss of a connection would end the process, idle or taken; the next query reports the loss.
-    client.on('error', () => {})
-    await promised(client, client.query, { sql })
-    const report = (config: Config, _verb: Verb, plain: Query) =>
-      reports.areSeen
-        ? reports.run(config.sql, [config.values].flat(), () => promised(client, plain, config))
-        : undefined
-    Object.assign(client, intercepted(client, report))
-    prepared.add(client)
-  }
-  const take = async () => {
-    const client = await new Promise<PoolConnection>((resolve, reject) =>
-      pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection))),
-    )
-    try {
-      if (!prepared.has(client)) await prepare(client)
-      return client
-    } catch (error) {
-      client.destroy()
-      throw error
-    }
-  }
+  const session = `${limited(Number(limit))} ${wait} sql_mode = concat(@@sql_mode, ',strict_trans_tables')`
+  const take = takerOf(pool, host.reports, session)
   const once = async <Result>(work: (client: PoolConnection) => Promise<Result>) => {
     const client = await take()
     return work(client).finally(() => client.release())
   }
-  const execute = async (client: PoolConnection, text: string, values: readonly unknown[]) =>
-    resultOf(
-      await (values.length === 0
-        ? promised(client, client.query, { sql: text })
-        : promised(client, client.execute, preparedOf(text, values))),
-    )
+  const queries = intercepted(pool, (config, verb) => {
+    const on = (client: PoolConnection, sql: string) => promised(client, client[verb], { ...config, sql })
+    const running = host.running()
+    if (running === undefined) return once((client) => on(client, config.sql))
+    return running.run(config.sql, (connection, sql) => on((connection as OnClient).client, sql))
+  })
+  const getConnection = (callback: Callback) => {
+    const running = host.running()
+    const own = async () => inTransaction(running!, ((await running!.ready()) as OnClient).client)
+    const taken = running === undefined ? take() : own()
+    taken.then((client) => callback(null, client), callback)
+  }
   return {
-    pool: inTransactions(pool, running, take, once),
+    // Not the pool itself, which takes connections for callers that wait, in code of the one that has closed another.
+    pool: overlaid(pool, { ...queries, getConnection }),
     query(text, values) {
       const { size, idle } = countsOf(pool)
       // It would wait without a limit.
       return size >= max && idle === 0 ? undefined : once((client) => execute(client, text, values))
     },
-    async connect(): Promise<ClientConnection<PoolConnection>> {
+    async connect(): Promise<OnClient> {
       const client = await take()
-      return {
-        client,
-        query: (text, values) => execute(client, text, values),
-        release: (isBroken) => (isBroken ? client.destroy() : client.release()),
-      }
+      const release = (isBroken?: boolean) => (isBroken ? client.destroy() : client.release())
+      return { client, query: (text, values) => execute(client, text, values), release }
     },
     counts: () => countsOf(pool),
     begin: ({ isolation, readOnly }) => [
@@ -134,38 +159,6 @@ export async function openMysql(settings: DriverSettings, { reports, running }: 
     ],
     close: () => new Promise((resolve) => pool.end(() => resolve())),
   }
-}
-
-type OnConnection = ClientConnection<PoolConnection>
-
-/** The pool for layers. Not the pool itself, which takes connections for callers that wait, in code of the one that has closed another. */
-function inTransactions(
-  pool: Pool,
-  runningOf: () => StatementRunner | undefined,
-  take: () => Promise<PoolConnection>,
-  once: (work: (client: PoolConnection) => Promise<Outcome>) => Promise<Outcome>,
-): Pool {
-  // Its queries take their turn, and giving it back does nothing.
-  const clientOf = async (running: StatementRunner) => {
-    const { client } = (await running.ready()) as OnConnection
-    const queries = intercepted(client, (config, _, plain) =>
-      running.run(config.sql, (_connection, sql) => promised(client, plain, { ...config, sql })),
-    )
-    return overlaid(client, { ...queries, release: () => {} })
-  }
-  const queries = intercepted(pool, (config, verb) => {
-    const on = (client: PoolConnection, sql: string) => promised(client, client[verb], { ...config, sql })
-    const running = runningOf()
-    return running === undefined
-      ? once((client) => on(client, config.sql))
-      : running.run(config.sql, (connection, sql) => on((connection as OnConnection).client, sql))
-  })
-  const getConnection = (callback: Callback) => {
-    const running = runningOf()
-    const taken = running === undefined ? take() : clientOf(running)
-    taken.then((client) => callback(null, client), callback)
-  }
-  return overlaid(pool, { ...queries, getConnection })
 }
 
 /** Its queues, which it has no other way to count. */

@@ -26,8 +26,8 @@ test('the tree says which outbox is in use', () => {
   expect(new Server({ plugins: { database: { url } } }).printPlugins()).not.toContain('outbox')
 })
 
-test('SQLite cannot listen', () => {
-  const start = () => new Server({ plugins: { database: { url: 'sqlite::memory:', outbox: { listen: true } } } })
+test.each(['sqlite::memory:', 'mysql://127.0.0.1/a'])('%s cannot listen', (url) => {
+  const start = () => new Server({ plugins: { database: { url, outbox: { listen: true } } } })
   expect(start).toThrow('database.outbox.listen')
   expect(start).toThrow('only Postgres has LISTEN')
 })
