@@ -16,7 +16,7 @@ export interface TransactionHost {
 
 const ending = /^\s*(begin|start\s+transaction|commit|end|rollback|abort)\b(?!\s+(?:(?:work|transaction)\s+)?to\b)/i
 
-/** What MySQL commits the transaction for; temporary tables are none of it. */
+/** Before these, MySQL commits the transaction; not before those of temporary tables. */
 const committing =
   /^\s*(alter|analyze|(create|drop)(?!\s+(or\s+replace\s+)?temporary)|flush|grant|lock|optimize|rename|repair|revoke|truncate|unlock)\b/i
 
