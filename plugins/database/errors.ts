@@ -28,9 +28,7 @@ export const {
   DatabaseNameError: (name: string, names: readonly string[]) =>
     `there is no database "${name}". Add it: plugins: { database: { named: { ${name}: { url } } } }. Databases: ${names.join(', ')}`,
   MigrationError: (name: string, text: string, why: string, staysInPart: boolean) =>
-    staysInPart
-      ? `the migration "${name}" failed: ${why}, in "${text}". Those before it have run, and so has this one up to its last statement that changes tables, because MySQL commits each of these: take that back by hand, or out of the migration, and migrate again`
-      : `the migration "${name}" failed, and none of this run has run: ${why}, in "${text}"`,
+    `the migration "${name}" failed${staysInPart ? '' : ', and none of this run has run'}: ${why}, in "${text}"${staysInPart ? '. Those before it have run, and so has this one up to its last statement that changes tables, because MySQL commits each of these: take that back by hand, or out of the migration, and migrate again' : ''}`,
   MigrationsMissingError: (name: string, what: string) =>
     `the database "${name}" has no ${what}: add it to its options`,
   MigrationsPendingError: (name: string, pending: readonly string[]) =>

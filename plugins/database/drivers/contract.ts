@@ -67,9 +67,7 @@ export interface Connection {
 }
 
 /** A connection that knows what its package calls it. */
-export interface ClientConnection<Client> extends Connection {
-  readonly client: Client
-}
+export type ClientConnection<Client> = Connection & { readonly client: Client }
 
 /** The connections of a pool, by what they do. */
 export interface PoolCounts {

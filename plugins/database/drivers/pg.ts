@@ -2,16 +2,8 @@ import type { QueryResult as PgQueryResult, PoolClient } from 'pg'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { DatabaseBusyError } from '../errors.ts'
 import { type DriverHost, overlaid } from '../queries.ts'
-import {
-  type ClientConnection,
-  type Connection,
-  type DriverSettings,
-  limitsOf,
-  type OpenDriver,
-  postgresBegin,
-  type QueryResult,
-  type StatementRunner,
-} from './contract.ts'
+import type { ClientConnection, DriverSettings, OpenDriver, QueryResult, StatementRunner } from './contract.ts'
+import { limitsOf, postgresBegin } from './contract.ts'
 
 type Callback = (error: Error | undefined, result?: unknown, release?: () => void) => void
 type Query = (...args: unknown[]) => unknown
@@ -123,7 +115,7 @@ function inTransaction(running: StatementRunner, client: PoolClient): PoolClient
     const parts = partsOf(args)
     if (parts === undefined) return (client.query as Query)(...args)
     const { config, callback } = parts
-    const run = (_: Connection, text: string) => (client.query as Query)({ ...config, text }) as Promise<unknown>
+    const run = (_: unknown, text: string) => (client.query as Query)({ ...config, text }) as Promise<unknown>
     return settle(running.run(config.text, run), callback)
   }
   return overlaid(client, { query, release: () => {} })
