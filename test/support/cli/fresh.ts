@@ -1,22 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
+import { expect } from 'vitest'
 import { type Ended, root } from '../cli.ts'
 import { asLine } from './lines.ts'
 
 let child: ChildProcess | undefined
+/** The test file that has started it: files share this module. */
+let owner: string | undefined
 let lines: AsyncIterator<string>
 let before: Promise<unknown> = Promise.resolve()
-afterAll(async () => {
-  if (child === undefined) return
-  const ended = once(child, 'close')
-  child.stdin!.end()
-  await ended
-})
 
 /**
  * Runs the built command line, that of the project if it has one, in a process that does so for all calls of a test file, one after
@@ -32,7 +27,11 @@ export function framework(folder: string, argv: readonly string[], env: NodeJS.P
 }
 
 async function run(folder: string, argv: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
-  child ??= start()
+  const { testPath } = expect.getState()
+  // It ends with its input, also when this process ends.
+  if (testPath !== owner) child?.stdin?.end()
+  if (child === undefined || testPath !== owner) child = start()
+  owner = testPath
   const own = join(folder, 'node_modules/framework')
   const file = join(existsSync(own) ? own : root, 'dist/cli/index.js')
   const variables = Object.entries(env).map(([name, value]) => [name, value ?? null])
