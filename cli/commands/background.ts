@@ -12,7 +12,7 @@ import { joinInspector } from '../serve/inspector-address.ts'
 
 type Note = (line: string) => void
 
-const anotherEntry = 'If another module exports the server that has them: --entry <file>'
+const another = 'If another module exports the server that has them: --entry <file>'
 
 /** What runs: a row for each, and its name in the singular. */
 interface Running {
@@ -61,11 +61,10 @@ The first SIGINT or SIGTERM lets running jobs finish, within the closeTimeout of
   async (service, entry) => {
     await service.start()
     const jobs = service.jobs()
-    if (jobs.length === 0) {
+    if (jobs.length === 0)
       throw new CommandFailure(
-        `${entry} has no cron jobs: its option "crons" (default src/crons/**/*.{ts,js}) finds none, and its code starts no cron(pattern) before it listens, as in onReady. ${anotherEntry}`,
+        `${entry} has no cron jobs: its option "crons" (default src/crons/**/*.{ts,js}) finds none, and its code starts no cron(pattern) before it listens, as in onReady. ${another}`,
       )
-    }
     return { rows: jobs.map(rowOf), what: 'cron job' }
   },
 )
@@ -85,7 +84,7 @@ finish, within the closeTimeout of the server; the second ends the process.`,
     const subscribers = service.subscribers()
     if (subscribers.length === 0)
       throw new CommandFailure(
-        `${entry} subscribes to no queue: does it import the modules that call subscribe()? ${anotherEntry}`,
+        `${entry} subscribes to no queue: does it import the modules that call subscribe()? ${another}`,
       )
     await service.run()
     const rows = subscribers.map(({ queue, kind, concurrency }) => [queue, kind, `concurrency ${concurrency}`])

@@ -28,45 +28,37 @@ export const withdrawInspector = (folder: string): void =>
 
 /**
  * Lets the inspector of the project's development server show the work of this process. Returns the address of its page; `undefined`
- * without such a server, or with one that has TLS, whose certificate is often the developer's own. Notes if it may not ask for the server.
+ * without such a server, or with one that has TLS, whose certificate is often the developer's own.
  */
 export function joinInspector(folder: string, note: (line: string) => void): string | undefined {
-  const page = pageIn(folder, (why) =>
-    note(
-      `the inspector of "framework serve" does not show this process, which may not ask whether that server runs: ${why}`,
-    ),
-  )
+  const page = pageIn(folder, note)
   if (page === undefined) return undefined
   const writer = writerTo(page, () => pageIn(folder))
   setHandover({ open: (store) => (store === 'inspector' ? writer : { set() {}, delete() {} }) })
   return page.href
 }
 
-interface Page {
-  readonly href: string
-  readonly headers: Readonly<Record<string, string>>
-}
+type Page = { readonly href: string; readonly headers: Readonly<Record<string, string>> }
 
-/** The page in the file; `refused` is told why it is not known whether its server runs: Deno without --allow-run. */
-function pageIn(folder: string, refused?: (why: string) => void): Page | undefined {
-  return safely(() => {
+const refused = 'the inspector does not show this process, which may not ask whether its server runs'
+
+/** The page in the file. Notes why it is not known whether its server runs: Deno without --allow-run. */
+function pageIn(folder: string, note?: (line: string) => void): Page | undefined {
+  try {
     const { address, folder: of, pid } = readFileIn(folder)
     const page = new URL(address)
     const token = page.searchParams.get('token')
     // Work trees of one repository may share their packages.
     if (of !== folder || page.protocol !== 'http:' || !token) return undefined
-    try {
-      // A server that was killed has left the file.
-      process.kill(pid, 0)
-    } catch (error) {
-      if (!['ESRCH', 'ERR_INVALID_ARG_TYPE'].includes((error as NodeJS.ErrnoException).code!))
-        refused?.(messageOf(error))
-      return undefined
-    }
+    // Throws if a server that was killed has left the file.
+    process.kill(pid, 0)
     page.search = ''
     requestInspector({ token, port: page.port })
     return { href: page.href, headers: { cookie: `inspector${page.port}=${token}`, origin: page.origin } }
-  })
+  } catch (error) {
+    if ((error as Error).name === 'NotCapable') note?.(`${refused}: ${messageOf(error)}`)
+    return undefined
+  }
 }
 
 /** Milliseconds for which an entry waits for a server that is away; one that restarts is back in less than a second. */

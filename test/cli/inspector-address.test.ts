@@ -124,7 +124,7 @@ test('a server that was restarted by hand has another token, which the file name
 test('where a process may not ask whether the server runs, it says so', () => {
   publishInspector(project.folder, address(1))
   const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
-    throw new Error('Requires run access, run again with the --allow-run flag')
+    throw Object.assign(new Error('Requires run access, run again with --allow-run'), { name: 'NotCapable' })
   })
   expect(joinInspector(project.folder, note)).toBeUndefined()
   kill.mockRestore()
