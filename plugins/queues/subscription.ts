@@ -264,7 +264,7 @@ export class Subscription {
     const { kind } = this.queue
     const { id, queue, attempt: number, attempts } = message
     // Closing has reported a message in memory for which it no longer waits as lost.
-    const isLost = kind === 'memory' && message.isOver
+    const isLost = kind === 'memory' && !this.#running.calls.includes(message)
     const final = isLost || isHopeless(error) || (attempts !== undefined && number >= attempts)
     const log = this.#engines.log.child({ queue, id })
     const handler = this.#engines.errorHandlerOf(this.queue)

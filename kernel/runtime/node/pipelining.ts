@@ -134,10 +134,9 @@ export class Pipeline {
    * when it is read again. Returns whether that is so.
    */
   postpone(refuse: () => void, headersTimeout: number): boolean {
-    const { parser } = this.#socket
-    const last = parser?.incoming
+    const last = this.#socket.parser?.incoming
     if (!this.#isHeld || !last?.complete) return false
-    const check = () => parser!.incoming === last && refuse()
+    const check = () => this.#socket.parser?.incoming === last && refuse()
     this.#refuseLate = () => void setTimeout(check, headersTimeout).unref()
     return true
   }

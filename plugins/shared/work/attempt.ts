@@ -69,26 +69,22 @@ export function attempt<One extends Attempt, Event extends object, Result>(
 ): Promise<Result> {
   // Explicitly none without one: the context of a publisher, or of what has started the worker, is not that of the message.
   const tenant = one.tenant === undefined ? undefined : { id: one.tenant }
-  return clock.hold(() => inTenant(tenant, () => outsideTransactions(() => inServer(all.server, () => make(all, one)))))
-}
-
-async function make<One extends Attempt, Event extends object, Result>(
-  all: Attempts<One, Event, Result>,
-  one: One,
-): Promise<Result> {
-  let inAttempt: ReturnType<typeof AsyncLocalStorage.snapshot> | undefined
-  const run = () => runInTime(one, all.what, () => runForTenant(all, one))
-  const seen = () => {
-    inAttempt = AsyncLocalStorage.snapshot()
-    return run()
+  const now = async () => {
+    let inAttempt: ReturnType<typeof AsyncLocalStorage.snapshot> | undefined
+    const run = () => runInTime(one, all.what, () => runForTenant(all, one))
+    const seen = () => {
+      inAttempt = AsyncLocalStorage.snapshot()
+      return run()
+    }
+    try {
+      await (all.trace.isOn ? all.trace.run(() => all.event(one), seen) : run())
+    } catch (error) {
+      const failed = () => all.failed(error, one)
+      return await (inAttempt === undefined ? failed() : inAttempt(failed))
+    }
+    return all.passed(one)
   }
-  try {
-    await (all.trace.isOn ? all.trace.run(() => all.event(one), seen) : run())
-  } catch (error) {
-    const failed = () => all.failed(error, one)
-    return await (inAttempt === undefined ? failed() : inAttempt(failed))
-  }
-  return all.passed(one)
+  return clock.hold(() => inTenant(tenant, () => outsideTransactions(() => inServer(all.server, now))))
 }
 
 type Runs<One extends Attempt> = Pick<

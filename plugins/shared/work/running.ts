@@ -18,11 +18,6 @@ export class Call {
     running.begin()
   }
 
-  /** Whether closing no longer waits for it. */
-  get isOver(): boolean {
-    return this.#running === undefined
-  }
-
   /** Aborts when the handler should end. Created when it is first read, as a controller costs more than a message in memory. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
@@ -42,10 +37,8 @@ export class Call {
     if (running === undefined) return
     this.#running = undefined
     const last = running.calls.pop()!
-    if (last !== this) {
-      running.calls[this.#at] = last
-      last.#at = this.#at
-    }
+    last.#at = this.#at
+    if (last !== this) running.calls[this.#at] = last
     running.end()
   }
 }
