@@ -33,11 +33,7 @@ interface FailureOptions {
 }
 
 /** Passes one failure to the handlers, first to that of the job. If a handler itself fails, that is logged. */
-export async function notifyFailure(
-  error: unknown,
-  run: CronRun,
-  { onFailed, timeout }: FailureOptions,
-): Promise<void> {
+export async function notifyFailure(error: unknown, run: CronRun, options: FailureOptions): Promise<void> {
   const message = `the cron job "${run.name}" failed`
   try {
     run.logger.error({ err: error, scheduledAt: run.scheduledAt }, message)
@@ -45,9 +41,9 @@ export async function notifyFailure(
     // A thrown object whose members throw cannot be logged, but the fact that it was thrown can.
     run.logger.error({ scheduledAt: run.scheduledAt }, message)
   }
-  const handlers = { onFailed, 'the global error handler': global }
+  const handlers = { onFailed: options.onFailed, 'the global error handler': global }
   for (const [what, handler] of Object.entries(handlers)) {
     const call = handler && (() => handler(error as Thrown, run))
-    await notify(call, `${what} of the cron job "${run.name}"`, run.logger, timeout)
+    await notify(call, `${what} of the cron job "${run.name}"`, run.logger, options.timeout)
   }
 }

@@ -1,7 +1,6 @@
 import type { QueueDriver } from '../shared/engines/contract.ts'
 import { metaOf } from '../shared/engines/meta.ts'
 import type { OpenWork } from '../shared/work/open-work.ts'
-import type { DeclaredQueue } from './registry.ts'
 import type { QueueService } from './service.ts'
 
 /** How many messages of one state are named. */
@@ -11,18 +10,14 @@ const mostNamed = 100
 export async function openWork(queues: QueueService): Promise<OpenWork[]> {
   const served = new Set(queues.subscribers().map(({ queue, kind }) => `${kind} ${queue}`))
   const all = queues.declared().map(async (queue) => {
-    const work = await queues.engines.ask(queue, (driver, signal) => messagesOf(driver, queue, signal))
+    const work = await queues.engines.ask(queue, (driver, signal) => messagesOf(driver, queue.name, signal))
     if (served.has(`${queue.kind} ${queue.name}`)) return work
     return work.map(({ what }) => ({ what: `${what}, which has no subscriber in this server`, isElsewhere: true }))
   })
   return (await Promise.all(all)).flat()
 }
 
-async function messagesOf(
-  driver: QueueDriver<object>,
-  { name }: DeclaredQueue,
-  signal: AbortSignal,
-): Promise<OpenWork[]> {
+async function messagesOf(driver: QueueDriver<object>, name: string, signal: AbortSignal): Promise<OpenWork[]> {
   const { operations } = driver
   const ofQueue = `of the queue "${name}"`
   if (operations === undefined) {

@@ -32,13 +32,8 @@ export const work: readonly WorkKind[] = [
     span: ({ queue }) => `process ${queue}`,
     title: ({ queue }) => queue,
     note: ({ attempt, attempts }) => `attempt ${attempt}${attempts === undefined ? '' : ` of ${attempts}`}`,
-    data: ({ queue, kind, payload, id, attempt, attempts }) => ({
-      queue,
-      engine: kind,
-      id,
-      attempt,
-      attempts,
-      payload,
+    data: ({ queue, kind: engine, id, attempt, attempts, payload }) => ({
+      ...{ queue, engine, id, attempt, attempts, payload },
     }),
     again: ({ queue, id }) => ({ panel: 'Dead letters', action: 'Send again', id: JSON.stringify([queue, id]) }),
     labels,

@@ -32,12 +32,7 @@ export function bodyOf(bytes: Uint8Array, contentType: string): unknown {
       () => new Error(`the content type of the response is ${type}, but the body is not: ${shorten(text)}`),
     )
   }
-  const isText =
-    type.startsWith('text/') ||
-    type.endsWith('+xml') ||
-    ['application/xml', 'application/yaml', 'application/javascript', 'application/x-www-form-urlencoded'].includes(
-      type,
-    )
+  const isText = /^text\/|\+xml$|^application\/(?:xml|yaml|javascript|x-www-form-urlencoded)$/.test(type)
   return isText ? textOf(bytes) : bytes
 }
 

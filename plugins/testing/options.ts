@@ -8,14 +8,7 @@ export type MockValue = string | number | boolean | null | undefined | readonly 
 export type MockQuery = { readonly [name: string]: MockValue }
 
 /** One part of a multipart form; a `File` has its own name and type. */
-export type MockPart =
-  | string
-  | number
-  | boolean
-  | Blob
-  | null
-  | undefined
-  | readonly (string | number | boolean | Blob)[]
+export type MockPart = MockValue | Blob | readonly (string | number | boolean | Blob)[]
 
 /** The parts of a request, with at most one of `body`, `formData` and `urlencoded`. */
 export interface MockOptions<Body = unknown, Query extends object = MockQuery> {

@@ -20,11 +20,10 @@ export async function payloadOf(options: MockOptions<unknown, object>): Promise<
 
 function plain(body: unknown): Payload {
   if (typeof body === 'string') return { body, type: 'application/json' }
-  if (body instanceof Uint8Array) return { body, type: 'application/octet-stream' }
   if (body instanceof ArrayBuffer) return { body: new Uint8Array(body), type: 'application/octet-stream' }
   if (body instanceof FormData) throw new TypeError('pass a FormData as formData, not as body')
   if (body instanceof URLSearchParams) throw new TypeError('pass URLSearchParams as urlencoded, not as body')
-  if (isStream(body)) return { body, type: 'application/octet-stream' }
+  if (body instanceof Uint8Array || isStream(body)) return { body, type: 'application/octet-stream' }
   const text = JSON.stringify(body)
   if (text === undefined) throw new TypeError(`a ${typeof body} cannot be sent as JSON`)
   return { body: text, type: 'application/json' }

@@ -124,30 +124,22 @@ export class MockResponse<Answer = unknown> {
 
   /** Checks that the parsed body contains the given members: of objects by name, of lists in order, with others allowed in between. */
   assertBodySubset(expected: unknown): this {
-    const body = this.body<unknown>()
-    const wanted = `a body with ${show(expected)}, got ${show(body)}`
-    return this.#judge(isSubset(body, expected), wanted, 'assertBodySubset', body, expected)
+    return this.#judgeBody(isSubset, true, `a body with ${show(expected)}`, 'assertBodySubset', expected)
   }
 
   /** Checks that the parsed body equals the given value, without any additional or missing member. @throws AssertionError. */
   assertBodyDeepEqual(expected: unknown): this {
-    const body = this.body<unknown>()
-    const wanted = `the body ${show(expected)}, got ${show(body)}`
-    return this.#judge(isSame(body, expected), wanted, 'deepStrictEqual', body, expected)
+    return this.#judgeBody(isSame, true, `the body ${show(expected)}`, 'deepStrictEqual', expected)
   }
 
   /** Checks that the parsed body does not have all of the given members. @throws AssertionError. */
   assertBodyNotSubset(expected: unknown): this {
-    const body = this.body<unknown>()
-    const wanted = `a body without ${show(expected)}, got ${show(body)}`
-    return this.#judge(!isSubset(body, expected), wanted, 'assertBodyNotSubset', body, expected)
+    return this.#judgeBody(isSubset, false, `a body without ${show(expected)}`, 'assertBodyNotSubset', expected)
   }
 
   /** Checks that the parsed body does not equal the given value. @throws AssertionError. */
   assertBodyNotDeepEqual(expected: unknown): this {
-    const body = this.body<unknown>()
-    const wanted = `another body than ${show(expected)}`
-    return this.#judge(!isSame(body, expected), wanted, 'notDeepStrictEqual', body, expected)
+    return this.#judgeBody(isSame, false, `another body than ${show(expected)}`, 'notDeepStrictEqual', expected)
   }
 
   /** Runs a check, which fails if the function throws or returns `false`; it must not be async. */
@@ -158,6 +150,11 @@ export class MockResponse<Answer = unknown> {
     }
     const wanted = `the check ${check.name || '(anonymous)'} to hold`
     return this.#judge(actual !== false, wanted, 'assertCustom', actual, true)
+  }
+
+  #judgeBody(compare: typeof isSame, is: boolean, wanted: string, operator: string, expected: unknown): this {
+    const body = this.body<unknown>()
+    return this.#judge(compare(body, expected) === is, `${wanted}, got ${show(body)}`, operator, body, expected)
   }
 
   #judge(holds: boolean, wanted: string, operator: string, actual: unknown, expected: unknown): this {

@@ -69,13 +69,13 @@ export function attempt<One extends Attempt, Event extends object, Result>(
 ): Promise<Result> {
   // Explicitly none without one: the context of a publisher, or of what has started the worker, is not that of the message.
   const tenant = one.tenant === undefined ? undefined : { id: one.tenant }
+  let inAttempt: ReturnType<typeof AsyncLocalStorage.snapshot> | undefined
+  const run = () => runInTime(one, all.what, () => runForTenant(all, one))
+  const seen = () => {
+    inAttempt = AsyncLocalStorage.snapshot()
+    return run()
+  }
   const now = async () => {
-    let inAttempt: ReturnType<typeof AsyncLocalStorage.snapshot> | undefined
-    const run = () => runInTime(one, all.what, () => runForTenant(all, one))
-    const seen = () => {
-      inAttempt = AsyncLocalStorage.snapshot()
-      return run()
-    }
     try {
       await (all.trace.isOn ? all.trace.run(() => all.event(one), seen) : run())
     } catch (error) {

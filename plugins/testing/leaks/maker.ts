@@ -72,8 +72,7 @@ export class Maker {
 
   /** The place of the nearest step that has one. */
   get place(): string | undefined {
-    const named = this.#named
-    return named === undefined ? undefined : named.own
+    return this.#named?.own
   }
 
   /** The same, or the nearest place in a package or in the framework. */
