@@ -25,7 +25,7 @@ export function readRecording(file: string, note: (line: string) => void): Plann
   const fault = jsonFault(text)
   if (fault !== undefined) throw fail(`${file} is not JSON: ${fault.place} needs ${fault.expected}`)
   const { entries } = objectIn(objectIn(JSON.parse(text)).log)
-  if (!Array.isArray(entries)) throw fail(`${file} is no HTTP Archive: it has no list log.entries`)
+  if (!Array.isArray(entries)) throw fail(`${file} is not an HTTP Archive: it has no list log.entries`)
   const failed = (index: number) => (why: string) => fail(`entry ${index + 1} of ${file} ${why}`)
   const all = entries.map((entry, index) => orFail(() => requestIn(objectIn(entry).request), failed(index)))
   const host = all.find((one) => one.host !== '')?.host

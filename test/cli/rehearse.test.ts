@@ -272,7 +272,7 @@ describe('a recording', () => {
 
   test.each<[unknown, string]>([
     ['{"log": secret', 'is not JSON: line 1, column 9 needs a value'],
-    [null, 'is no HTTP Archive: it has no list log.entries'],
+    [null, 'is not an HTTP Archive: it has no list log.entries'],
     [{ log: { entries: [] } }, 'has no request over HTTP'],
     [{ log: { entries: [{}] } }, 'entry 1 of'],
     [{ log: { entries: [entry('data:,x')] } }, 'has no request over HTTP'],
