@@ -1,5 +1,6 @@
 import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2'
 import { peer } from '../../shared/environment/optional-package.ts'
+import { DatabaseBusyError } from '../errors.ts'
 import { type DriverHost, numberedBy, overlaid } from '../queries.ts'
 import type { ClientConnection, DriverSettings, OpenDriver, QueryResult, StatementRunner } from './contract.ts'
 
@@ -117,7 +118,12 @@ export async function openMysql(settings: DriverSettings, host: DriverHost): Pro
   const wait = limit === false ? '' : `innodb_lock_wait_timeout = ${Math.max(1, Math.floor(limit / 2_000))},`
   // Where the server is not strict, it cuts what is too long: of two names, one becomes the other.
   const session = `${limited(Number(limit))} ${wait} sql_mode = concat(@@sql_mode, ',strict_trans_tables')`
-  const take = takerOf(pool, host.reports, session)
+  const connect = takerOf(pool, host.reports, session)
+  const take = () =>
+    connect().catch((cause: Error & { code?: string }) => {
+      if (cause.code !== 'ETIMEDOUT') throw cause
+      throw Object.assign(DatabaseBusyError(host.name, settings.pool, countsOf(pool)), { cause })
+    })
   const once = async <Result>(work: (client: PoolConnection) => Promise<Result>) => {
     const client = await take()
     return work(client).finally(() => client.release())

@@ -70,7 +70,7 @@ export async function openPg(settings: DriverSettings, host: DriverHost): Promis
     return settle(clientOf(running), callback && ((error, client) => callback(error, client, () => {})))
   }) as typeof pool.connect
   const busy = (error: Error) => {
-    if (!/timeout exceeded/.test(error.message)) throw error
+    if (!/timeout exceeded|connection timeout/.test(error.message)) throw error
     throw Object.assign(DatabaseBusyError(host.name, settings.pool, counts()), { cause: error })
   }
   return {

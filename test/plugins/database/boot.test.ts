@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DatabaseOptions, Server } from 'framework'
@@ -28,6 +30,21 @@ describe('the boot says why a database cannot be used, without its password', ()
         /"main" at \w+:\/\/127.0.0.1:1\/shop cannot be used: nothing listens there. Start the server, or correct host and port in the url/,
       )
       expect((failure as Error).message).not.toContain('hunter2')
+    })
+
+  for (const [driver, kind] of [
+    ['pg', 'postgres'],
+    ['mysql2', 'mysql'],
+  ] as const)
+    test(`${driver}: a server that does not respond`, async () => {
+      const silent = createServer(() => {}).listen(0, '127.0.0.1')
+      await once(silent, 'listening')
+      const { port } = silent.address() as AddressInfo
+      const database = { driver, url: `${kind}://app@127.0.0.1:${port}/shop`, pool: { acquireTimeout: 200 } }
+      await expect(boot(database)).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('it does not respond'), cause: { code: 'DatabaseBusyError' } },
+      })
+      silent.close()
     })
 
   test('a file that cannot be opened', async () => {
