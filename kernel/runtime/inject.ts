@@ -137,14 +137,11 @@ class InjectRaw implements RawRequest {
   }
 }
 
-function left(): FrameworkError {
-  return BadRequestError('the client disconnected before the body was complete')
-}
+const left = () => BadRequestError('the client disconnected before the body was complete')
 
 function lowerCase(headers: InjectRequest['headers']): Record<string, string> {
   const lower: Record<string, string> = Object.create(null)
-  if (headers === undefined) return lower
-  for (const [name, value] of Object.entries(headers)) {
+  for (const [name, value] of Object.entries(headers ?? {})) {
     if (value !== undefined) lower[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : String(value)
   }
   return lower
@@ -253,26 +250,24 @@ const injected = ['method', 'url', 'headers', 'body', 'ip', 'signal', 'peer']
 
 /** The mistake in the arguments of `inject`, if there is one. */
 function injectMistake(request: unknown, second: unknown): FrameworkError | undefined {
+  const takes = (what: string) => ArgumentsError('inject', what)
   const example = "inject({ url: '/users' }); a Server has inject.get('/users') and the other verbs as well"
   if (second !== undefined || typeof request !== 'object' || request === null) {
-    return ArgumentsError('inject', `one object: ${example}`)
+    return takes(`one object: ${example}`)
   }
   if ((request as { [Symbol.toStringTag]?: unknown })[Symbol.toStringTag] === 'Request') {
-    return ArgumentsError('inject', 'an object; a web Request is for fetch(request)')
+    return takes('an object; a web Request is for fetch(request)')
   }
   for (const name in request) {
-    if (injected.includes(name)) continue
-    return ArgumentsError(
-      'inject',
-      `{ ${injected.join(', ')} }, and "${name}" is not one of them.${didYouMean(name, injected)}`,
-    )
+    if (!injected.includes(name))
+      return takes(`{ ${injected.join(', ')} }, and "${name}" is not one of them.${didYouMean(name, injected)}`)
   }
   const { url, body } = request as { url?: unknown; body?: unknown }
-  if (typeof url !== 'string') return ArgumentsError('inject', `a url: ${example}`)
+  if (typeof url !== 'string') return takes(`a url: ${example}`)
   const isBody =
     typeof body === 'string' ||
     body instanceof Uint8Array ||
     typeof (body as Partial<AsyncIterable<unknown>> | null)?.[Symbol.asyncIterator] === 'function'
   if (body === undefined || isBody) return undefined
-  return ArgumentsError('inject', 'a body of text, bytes or an async iterable of bytes; write data with JSON.stringify')
+  return takes('a body of text, bytes or an async iterable of bytes; write data with JSON.stringify')
 }

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Adapter, Address, ListenOptions, RequestHandler } from '../adapter.ts'
@@ -215,20 +216,14 @@ async function sharedPort(share: NonNullable<ListenOptions['share']>, { host, po
   if (isBun) {
     throw ListenError(host, port, 'node:http on Bun cannot share a port with other workers. Leave out adapter: "node"')
   }
-  try {
-    return await share(host, port)
-  } catch (error) {
+  return share(host, port).catch((error: unknown) => {
     throw listenError(error, host, port)
-  }
+  })
 }
 
-function bind(server: Server, address: { host: string; port: number; reusePort?: boolean }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: Error) => reject(listenError(error, address.host, address.port))
-    server.once('error', onError)
-    server.listen(address, () => {
-      server.off('error', onError)
-      resolve()
-    })
+async function bind(server: Server, address: { host: string; port: number; reusePort?: boolean }): Promise<void> {
+  server.listen(address)
+  await once(server, 'listening').catch((error: unknown) => {
+    throw listenError(error, address.host, address.port)
   })
 }

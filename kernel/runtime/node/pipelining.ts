@@ -121,12 +121,10 @@ export class Pipeline {
     const all = [...this.#begun, ...this.#waiting.map(({ response }) => response)]
     const newest = all.at(-1) ?? current
     const before = all.at(-2) ?? current
-    if (newest.req.complete) this.#endAfter(newest)
-    else {
-      this.#last = newest
-      if (this.#waiting.at(-1)?.response === newest) this.#waiting.pop()
-      before.once('finish', refuse)
-    }
+    if (newest.req.complete) return void this.#endAfter(newest)
+    this.#last = newest
+    if (this.#waiting.at(-1)?.response === newest) this.#waiting.pop()
+    before.once('finish', refuse)
   }
 
   /**
