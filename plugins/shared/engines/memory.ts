@@ -30,6 +30,8 @@ class Message implements LocalMessage, Delivery {
   readonly site: CallSite | undefined
   /** By `clock.monotonic()`: a second clock would cost a fiftieth of the time of a message. */
   readonly published = clock.monotonic()
+  /** Milliseconds since 1970, once someone has asked: computed again, it would differ by one. */
+  #publishedAt: number | undefined
   readonly #backoff: BackoffSettings | undefined
   attempt = 0
   since = this.published
@@ -46,6 +48,11 @@ class Message implements LocalMessage, Delivery {
     this.attempts = settings.attempts
     this.deadLetter = settings.deadLetter
     this.#backoff = settings.backoff
+  }
+
+  get publishedAt(): number {
+    this.#publishedAt ??= Math.round(clock.now() - clock.monotonic() + this.published)
+    return this.#publishedAt
   }
 
   backoff(attempt: number): number {
@@ -225,8 +232,7 @@ function storedIn(topic: Topic, state: MessageState): Message[] {
 }
 
 function stored(topic: Topic, message: Message, state: MessageState): StoredMessage {
-  const { id, text, attempt, attempts, meta, site, errors = [] } = message
-  const publishedAt = Math.round(clock.now() - clock.monotonic() + message.published)
+  const { id, text, attempt, attempts, publishedAt, meta, site, errors = [] } = message
   return {
     ...{ id, state, payload: JSON.parse(text), attempt, attempts, publishedAt, meta, errors },
     dueAt: topic.delayed.get(message)?.due,
