@@ -9,7 +9,7 @@ import { type Declared, isElsewhere, naming, servers, services, started } from '
 import { handleOf } from './jobs/handle.ts'
 import { Job, type JobSurroundings } from './jobs/job.ts'
 import type { CronJobInfo } from './jobs/run.ts'
-import { LockGuard, openLock } from './locks/guard.ts'
+import { type LockGuard, lockGuard, openLock } from './locks/guard.ts'
 import { type CronServiceOptions, type CronSettings, cronServiceOptions } from './options.ts'
 import { openWallClock, type WallClock } from './schedule/system-clock.ts'
 
@@ -110,8 +110,7 @@ export class CronService {
     }
     this.#around = around
     if (lock !== undefined) {
-      const opened = await openLock(lock)
-      around.guard = new LockGuard(opened.lock, opened.ttl, logger)
+      around.guard = lockGuard(await openLock(lock), logger)
       void around.guard.probe()
     }
     const jobs = await loadCrons(this.#sources, logger, this.server)

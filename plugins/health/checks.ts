@@ -40,56 +40,49 @@ export type OnChange = (name: string, result: Result) => void
 /** Milliseconds after which a call that has not settled is given up: the connection that it waits for may never respond again. */
 const patience = 60_000
 
-/** A check with the services of one scope. Probes come every few seconds and must not pile up, so concurrent ones share one call. */
-export class AskedCheck {
-  readonly #check: ReadCheck
-  readonly #services: CheckedServices
-  readonly #timeout: number
-  readonly #cacheFor: number
-  #call: Promise<unknown> | undefined
+/**
+ * A check with the services of one scope. Probes come every few seconds and must not pile up, so concurrent ones share one call.
+ * `timeout` and `cacheFor` are milliseconds.
+ */
+export function askedCheck(
+  check: ReadCheck,
+  services: CheckedServices,
+  timeout: number,
+  cacheFor = check.cacheFor ?? 0,
+): () => Promise<Result> {
+  let call: Promise<unknown> | undefined
   /** When the next probe makes another call. */
-  #until = 0
+  let until = 0
 
-  /** `timeout` and `cacheFor` are milliseconds. */
-  constructor(check: ReadCheck, services: CheckedServices, timeout: number, cacheFor = check.cacheFor ?? 0) {
-    this.#check = check
-    this.#services = services
-    this.#timeout = timeout
-    this.#cacheFor = cacheFor
+  function begin(): Promise<unknown> {
+    const cut = new AbortController()
+    // Before the call, so that a check that heeds the signal reports its own reason.
+    const timer = systemClock.setTimeout(() => cut.abort(new Error(`no response within ${timeout} ms`)), timeout)
+    const begun = (async () => check.check(services, { signal: cut.signal }))()
+    until = clock.monotonic() + patience
+    const settled = () => {
+      systemClock.clear(timer)
+      if (call === begun) until = clock.monotonic() + cacheFor
+    }
+    begun.then(settled, settled)
+    return begun
   }
 
-  async ask(): Promise<Result> {
-    if (this.#call === undefined || clock.monotonic() >= this.#until) this.#call = this.#begin()
+  function failure(): Outcome {
+    const { onFailure = 'error' } = check
+    const given = typeof onFailure === 'function' ? onFailure(services) : onFailure
+    return given === 'degraded' ? given : 'error'
+  }
+
+  return async () => {
+    if (call === undefined || clock.monotonic() >= until) call = begin()
     try {
-      const result = await answerWithin(this.#call, this.#timeout)
+      const result = await answerWithin(call, timeout)
       if (result === false) throw new Error('it returned false')
       return { outcome: result === 'degraded' ? result : 'ok' }
     } catch (error) {
-      return { outcome: this.#failure(), error, remedy: this.#check.remedy }
+      return { outcome: failure(), error, remedy: check.remedy }
     }
-  }
-
-  #begin(): Promise<unknown> {
-    const cut = new AbortController()
-    // Before the call, so that a check that heeds the signal reports its own reason.
-    const timer = systemClock.setTimeout(
-      () => cut.abort(new Error(`no response within ${this.#timeout} ms`)),
-      this.#timeout,
-    )
-    const call = (async () => this.#check.check(this.#services, { signal: cut.signal }))()
-    this.#until = clock.monotonic() + patience
-    const settled = () => {
-      systemClock.clear(timer)
-      if (this.#call === call) this.#until = clock.monotonic() + this.#cacheFor
-    }
-    call.then(settled, settled)
-    return call
-  }
-
-  #failure(): Outcome {
-    const { onFailure = 'error' } = this.#check
-    const given = typeof onFailure === 'function' ? onFailure(this.#services) : onFailure
-    return given === 'degraded' ? given : 'error'
   }
 }
 

@@ -1,5 +1,5 @@
 import { defineError, didYouMean, type Listing, OptionPlace } from '../../kernel/index.ts'
-import { AskedCheck, type Result, worstOf } from './checks.ts'
+import { askedCheck, type Result, worstOf } from './checks.ts'
 import { type CheckedServices, checks as checksOf, type HealthSettings, type ReadCheck } from './options.ts'
 
 export const HealthChecksError = defineError('HealthChecksError', (why: string) => why)
@@ -35,13 +35,13 @@ export function gatherChecks({ plugins }: Listing, settings: HealthSettings, ser
   mustExist({ degrade, require, off, cacheFor: Object.keys(cacheFor) }, names)
   const asking: Asking = {}
   for (const name of names.filter((one) => !off.includes(one))) {
-    const make = (check: ReadCheck, of: CheckedServices) => new AskedCheck(check, of, timeout, cacheFor[name])
+    const make = (check: ReadCheck, of: CheckedServices) => askedCheck(check, of, timeout, cacheFor[name])
     const all = Object.hasOwn(checks, name)
       ? [make(checks[name]!, services)]
       : found.get(name)!.map(({ plugin, check }) => make(check, plugin.scope.services as CheckedServices))
     const count = counted(name, settings)
     // A plugin that is registered in several scopes is as healthy as in the worst of them.
-    asking[name] = async () => count(worstOf(await Promise.all(all.map((one) => one.ask()))))
+    asking[name] = async () => count(worstOf(await Promise.all(all.map((ask) => ask()))))
   }
   return asking
 }

@@ -1,12 +1,13 @@
 import { isPromise, type Logger } from '../../kernel/index.ts'
 import { Availability, answerWithin } from '../shared/stores/availability.ts'
 import { isObject } from '../shared/values/json.ts'
-import { type Awaitable, deadline, type NamedStore, SessionStoreError, type TextStore } from './stores/contract.ts'
+import { type Awaitable, deadline, type NamedStore, SessionStoreError } from './stores/contract.ts'
 
 /** How sessions are kept. */
-interface KeeperSettings {
+interface KeeperSettings extends NamedStore {
   readonly ttl: number
   readonly rolling: boolean
+  readonly log: Logger
   /** Ends the connections of a session that has ended. */
   ended(id: string): Promise<void>
 }
@@ -16,35 +17,22 @@ interface KeeperSettings {
  * of state.
  */
 export class SessionKeeper {
-  /** Whether all strings in the store come from this keeper. */
-  readonly isPrivate: boolean
-  readonly rolling: boolean
-  readonly #ttl: number
-  readonly #name: string
-  readonly #ended: KeeperSettings['ended']
-  readonly #store: TextStore
-  readonly #log: Logger
+  readonly settings: KeeperSettings
   /** What failed first, for the line in the log. */
   #what = ''
   readonly #availability = new Availability((isDown, error) => {
-    const store = this.#name
-    if (isDown) this.#log.error({ err: error, store }, `the session store "${store}" ${this.#what}`)
-    else this.#log.warn({ store }, `the session store "${store}" works again`)
+    const { name: store, log } = this.settings
+    if (isDown) log.error({ err: error, store }, `the session store "${store}" ${this.#what}`)
+    else log.warn({ store }, `the session store "${store}" works again`)
   })
 
-  constructor({ name, store }: NamedStore, { ttl, rolling, ended }: KeeperSettings, log: Logger) {
-    this.rolling = rolling
-    this.#ended = ended
-    this.#ttl = ttl
-    this.#name = name
-    this.#store = store
-    this.isPrivate = store.isPrivate === true
-    this.#log = log
+  constructor(settings: KeeperSettings) {
+    this.settings = settings
   }
 
   /** Returns the data of a session as a string, `undefined` for a missing session. */
   load(id: string): Awaitable<string | undefined> {
-    const found = this.#guard('cannot be read', () => this.#store.get(id))
+    const found = this.#guard('cannot be read', () => this.settings.store.get(id))
     return found instanceof Promise ? found.then((text) => text ?? undefined) : (found ?? undefined)
   }
 
@@ -61,30 +49,30 @@ export class SessionKeeper {
 
   /** Stores the data of a new id. */
   async create(id: string, text: string): Promise<void> {
-    await this.#guard('cannot be written', () => this.#store.set(id, text, this.#ttl))
+    await this.#guard('cannot be written', () => this.settings.store.set(id, text, this.settings.ttl))
   }
 
   /** Updates the data; returns whether the session still existed. */
   async update(id: string, text: string): Promise<boolean> {
     const what = 'cannot be written'
-    const updated = await this.#guard(what, () => this.#store.update(id, text, this.#ttl))
+    const updated = await this.#guard(what, () => this.settings.store.update(id, text, this.settings.ttl))
     return this.#existed('update', what, updated)
   }
 
   /** Removes a session; returns whether there was one. */
   async destroy(id: string): Promise<boolean> {
     const what = 'cannot delete a session'
-    const destroyed = await this.#guard(what, () => this.#store.destroy(id))
+    const destroyed = await this.#guard(what, () => this.settings.store.destroy(id))
     // Its failure is in the log: the session has ended.
-    await this.#ended(id).catch(() => {})
+    await this.settings.ended(id).catch(() => {})
     return this.#existed('destroy', what, destroyed)
   }
 
   /** Restarts its seconds; returns whether the session still existed. */
   async touch(id: string): Promise<boolean> {
-    if (this.#store.touch !== undefined) {
-      return (await this.#guard('cannot be written', () => this.#store.touch!(id, this.#ttl))) !== false
-    }
+    const { store, ttl } = this.settings
+    if (store.touch !== undefined)
+      return (await this.#guard('cannot be written', () => store.touch!(id, ttl))) !== false
     // Not with the data that this request has read: another request may have written since.
     const text = await this.load(id)
     return text !== undefined && this.update(id, text)
@@ -119,7 +107,7 @@ export class SessionKeeper {
   }
 
   #failure(what: string, cause: unknown): Error {
-    const error = Object.assign(SessionStoreError(this.#name, what), { cause })
+    const error = Object.assign(SessionStoreError(this.settings.name, what), { cause })
     this.#what = what
     this.#availability.fails(cause)
     return error

@@ -59,7 +59,8 @@ export const session = definePlugin({
     const connections = openConnections(ctx)
     // Hashed: an id lets its owner in.
     const keyOf = (id: string) => `session ${createHash('sha256').update(id).digest('base64url')}`
-    const keeper = new SessionKeeper(named, { ttl, rolling, ended: (id) => connections.end(keyOf(id)) }, ctx.log)
+    const ended = (id: string) => connections.end(keyOf(id))
+    const keeper = new SessionKeeper({ ...named, ttl, rolling, log: ctx.log, ended })
     connections.name((req: WithSession) => {
       const record = req[slot]
       const isUsed = record instanceof SessionRecord && record.keeper === keeper && record.isRead

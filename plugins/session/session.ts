@@ -167,7 +167,7 @@ export class SessionRecord {
 
   /** Writes changes before the response is sent; returns what happens to the cookie. Synchronous if there are no changes. */
   finish(): CookieChange | Promise<CookieChange> {
-    const rolls = this.keeper.rolling && this.#id !== undefined
+    const rolls = this.keeper.settings.rolling && this.#id !== undefined
     if (this.#session === undefined) return rolls ? this.#finish() : 'keep'
     // Called again if the body could not be written: the cookie was removed with that response, and must be set on the next one.
     return !rolls && !this.#isWorking && this.#isStored(this.#text()) ? this.#change : this.#finish()
@@ -179,7 +179,7 @@ export class SessionRecord {
     const unheard = this.#failed.find(({ call }) => !call.isHeard)
     if (unheard !== undefined) throw unheard.error
     const written = this.#session === undefined ? 'same' : await this.#write()
-    if (written === 'same' && this.keeper.rolling && this.#id !== undefined && this.#change === 'keep') {
+    if (written === 'same' && this.keeper.settings.rolling && this.#id !== undefined && this.#change === 'keep') {
       if (await this.keeper.touch(this.#id)) this.#change = 'set'
     }
     return this.#change
@@ -192,7 +192,8 @@ export class SessionRecord {
   /** Whether the store already has this. Another program may have written the same data with whitespace or other escapes. */
   #isStored(text: string): boolean {
     if (text === this.#stored) return true
-    if (this.keeper.isPrivate || this.#stored === undefined || this.#stored !== this.#loaded) return false
+    if (this.keeper.settings.store.isPrivate || this.#stored === undefined || this.#stored !== this.#loaded)
+      return false
     this.#stored = JSON.stringify(JSON.parse(this.#loaded))
     return text === this.#stored
   }

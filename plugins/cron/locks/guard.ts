@@ -27,77 +27,68 @@ export interface ClaimWish {
   onLost(error: Error): void
 }
 
+export type LockGuard = ReturnType<typeof lockGuard>
+
 /** Claims ticks from a lock, and renews the claims. */
-export class LockGuard {
-  readonly #lock: CronLock
-  readonly #ttl: number
-  readonly #logger: Logger
-  readonly #keeper: LockKeeper<CronClaim>
-  readonly #saidEarly = new Set<string>()
-  #isClosed = false
+export function lockGuard({ lock, ttl }: Awaited<ReturnType<typeof openLock>>, logger: Logger) {
+  const keeper = new LockKeeper(lock, (isDown, error) => {
+    const why = 'the lock of the cron jobs cannot be reached: their ticks wait for it and do not run'
+    if (isDown) logger.error({ err: error }, why)
+    else logger.warn('the lock of the cron jobs can be reached again')
+  })
+  const saidEarly = new Set<string>()
+  let isClosed = false
 
-  constructor(lock: CronLock, ttl: number, logger: Logger) {
-    this.#lock = lock
-    this.#ttl = ttl
-    this.#logger = logger
-    this.#keeper = new LockKeeper(lock, (isDown, error) => {
-      const why = 'the lock of the cron jobs cannot be reached: their ticks wait for it and do not run'
-      if (isDown) logger.error({ err: error }, why)
-      else logger.warn('the lock of the cron jobs can be reached again')
-    })
-  }
-
-  /** Asks the lock until it responds; returns `unreachable` when the time for asking is over. */
-  async claim(wish: ClaimWish): Promise<Held | Exclude<CronClaimed, 'claimed'> | 'unreachable'> {
-    const { job, tick, exclusive, next, signal, onLost } = wish
-    const claim: CronClaim = { job, tick, exclusive, ttl: this.#ttl, owner: randomUUID() }
-    const end = Math.min(clock.now() + (tick === undefined ? 0 : patience), next ?? Number.POSITIVE_INFINITY)
-    for (;;) {
-      const claimed = await this.#keeper.ask(() => this.#lock.claim(claim))
-      if (this.#isClosed) {
-        // The service no longer waits for it: another instance runs the job.
-        if (claimed === 'claimed') void this.#lock.release(claim).catch(() => {})
-        return 'unreachable'
-      }
-      if (claimed === 'claimed') {
-        if (!exclusive) return nothingHeld
-        return this.#keeper.hold(claim, { ttl: this.#ttl, onLost: () => onLost(CronLockLostError(job)) })
-      }
-      if (claimed === 'early') this.#sayEarly(job)
-      const isOver = signal.aborted || (claimed === undefined && clock.now() + again >= end)
-      if (isOver && claimed === undefined) this.#keeper.abandon(claim)
-      if (isOver) return claimed ?? 'unreachable'
-      if (claimed !== undefined && !(claimed === 'busy' && exclusive === 'wait')) return claimed
-      // When the service stops, it asks at once, for the last time.
-      await clock.sleep(again, signal).catch(() => {})
-    }
-  }
-
-  /** Closes the lock, which never fails: closing goes on. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    await this.#keeper.close().catch((error: unknown) => {
-      this.#logger.warn({ err: error }, 'the lock of the cron jobs cannot be closed')
-    })
-  }
-
-  /** Rejects unless the lock responds. */
-  async check(): Promise<void> {
-    await this.#lock.release({ job: '', tick: undefined, owner: '', ttl: 1, exclusive: false })
-  }
-
-  /** Asks the lock once, so that an unreachable one is reported now: the first tick may be hours away. */
-  async probe(): Promise<void> {
-    await this.#keeper.ask(() => this.check().then(() => true))
-  }
-
-  #sayEarly(job: string): void {
-    if (this.#saidEarly.has(job)) return
-    this.#saidEarly.add(job)
-    this.#logger.error(
+  function sayEarly(job: string): void {
+    if (saidEarly.has(job)) return
+    saidEarly.add(job)
+    logger.error(
       { job },
       `the clock of this machine is more than a minute ahead: the cron job "${job}" does not run here`,
     )
+  }
+
+  return {
+    /** Asks the lock until it responds; returns `unreachable` when the time for asking is over. */
+    async claim(wish: ClaimWish): Promise<Held | Exclude<CronClaimed, 'claimed'> | 'unreachable'> {
+      const { job, tick, exclusive, next, signal, onLost } = wish
+      const claim: CronClaim = { job, tick, exclusive, ttl, owner: randomUUID() }
+      const end = Math.min(clock.now() + (tick === undefined ? 0 : patience), next ?? Number.POSITIVE_INFINITY)
+      for (;;) {
+        const claimed = await keeper.ask(() => lock.claim(claim))
+        if (isClosed) {
+          // The service no longer waits for it: another instance runs the job.
+          if (claimed === 'claimed') void lock.release(claim).catch(() => {})
+          return 'unreachable'
+        }
+        if (claimed === 'claimed') {
+          if (!exclusive) return nothingHeld
+          return keeper.hold(claim, { ttl, onLost: () => onLost(CronLockLostError(job)) })
+        }
+        if (claimed === 'early') sayEarly(job)
+        const isOver = signal.aborted || (claimed === undefined && clock.now() + again >= end)
+        if (isOver && claimed === undefined) keeper.abandon(claim)
+        if (isOver) return claimed ?? 'unreachable'
+        if (claimed !== undefined && !(claimed === 'busy' && exclusive === 'wait')) return claimed
+        // When the service stops, it asks at once, for the last time.
+        await clock.sleep(again, signal).catch(() => {})
+      }
+    },
+    /** Closes the lock, which never fails: closing goes on. */
+    async close(): Promise<void> {
+      isClosed = true
+      await keeper.close().catch((error: unknown) => {
+        logger.warn({ err: error }, 'the lock of the cron jobs cannot be closed')
+      })
+    },
+    /** Rejects unless the lock responds. */
+    async check(): Promise<void> {
+      await lock.release({ job: '', tick: undefined, owner: '', ttl: 1, exclusive: false })
+    },
+    /** Asks the lock once, so that an unreachable one is reported now: the first tick may be hours away. */
+    async probe(): Promise<void> {
+      await keeper.ask(() => this.check().then(() => true))
+    },
   }
 }
 
