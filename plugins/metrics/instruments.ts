@@ -101,68 +101,56 @@ interface Entry<State> {
 }
 
 /** The state of a metric for each combination of labels, limited by the bounds. */
-class Series<State> {
-  readonly #name: string
-  readonly #labels: readonly string[]
-  readonly #bounds: Bounds
-  readonly #make: () => State
-  readonly #known: readonly Set<string>[]
-  readonly #states = new Map<string, Entry<State>>()
-  readonly #warned = new Set<string>()
+function seriesOf<State>({ name, labels = [] }: MetricOptions<string>, bounds: Bounds, make: () => State) {
+  const known = labels.map(() => new Set<string>())
+  const states = new Map<string, Entry<State>>()
+  const warned = new Set<string>()
 
-  constructor({ name, labels = [] }: MetricOptions<string>, bounds: Bounds, make: () => State) {
-    this.#name = name
-    this.#labels = labels
-    this.#bounds = bounds
-    this.#make = make
-    this.#known = labels.map(() => new Set())
-    // Without labels there is a single series, which starts at 0.
-    if (labels.length === 0) this.of(undefined)
+  function refuse(what: string): string {
+    if (!warned.has(what)) {
+      warned.add(what)
+      bounds.warn(name, `${what}; such values count as "other"`)
+    }
+    return other
   }
 
-  of(given: { readonly [name: string]: unknown } | undefined): Entry<State> {
+  function of(given: { readonly [name: string]: unknown } | undefined): Entry<State> {
     for (const label in given)
-      if (!this.#labels.includes(label))
-        throw MetricError(this.#name, `unknown label "${label}". Known labels: ${this.#labels.join(', ') || 'none'}`)
-    let values = this.#labels.map((label, i) => {
+      if (!labels.includes(label))
+        throw MetricError(name, `unknown label "${label}". Known labels: ${labels.join(', ') || 'none'}`)
+    let values = labels.map((label, i) => {
       if (given === undefined || !Object.hasOwn(given, label) || given[label] === undefined)
-        throw MetricError(this.#name, `the label "${label}" is missing`)
+        throw MetricError(name, `the label "${label}" is missing`)
       const value = wellFormed(String(given[label]))
-      const known = this.#known[i]!
-      if (known.has(value)) return value
+      if (known[i]!.has(value)) return value
       // If only their number were limited, a hundred values of a megabyte each would be kept and sent with every scrape.
       if (value.length > maxLabelLength)
-        return this.#refuse(`a value of the label "${label}" is longer than ${maxLabelLength} characters`)
-      if (known.size >= this.#bounds.maxLabelValues) return this.#refuse(`the label "${label}" has too many values`)
-      known.add(value)
+        return refuse(`a value of the label "${label}" is longer than ${maxLabelLength} characters`)
+      if (known[i]!.size >= bounds.maxLabelValues) return refuse(`the label "${label}" has too many values`)
+      known[i]!.add(value)
       return value
     })
     let key = JSON.stringify(values)
-    let found = this.#states.get(key)
-    if (found === undefined && this.#states.size >= this.#bounds.maxSeries) {
-      this.#refuse('its labels have too many combinations')
+    let found = states.get(key)
+    if (found === undefined && states.size >= bounds.maxSeries) {
+      refuse('its labels have too many combinations')
       values = values.map(() => other)
       key = JSON.stringify(values)
-      found = this.#states.get(key)
+      found = states.get(key)
     }
     if (found === undefined) {
-      const labels = Object.fromEntries(this.#labels.map((label, i) => [label, values[i]!]))
-      found = { labels, state: this.#make() }
-      this.#states.set(key, found)
+      found = { labels: Object.fromEntries(labels.map((label, i) => [label, values[i]!])), state: make() }
+      states.set(key, found)
     }
     return found
   }
 
-  samples(write: (state: State, labels: { readonly [name: string]: string }) => readonly Sample[]): Sample[] {
-    return [...this.#states.values()].flatMap(({ labels, state }) => write(state, labels))
-  }
-
-  #refuse(what: string): string {
-    if (!this.#warned.has(what)) {
-      this.#warned.add(what)
-      this.#bounds.warn(this.#name, `${what}; such values count as "other"`)
-    }
-    return other
+  // Without labels there is a single series, which starts at 0.
+  if (labels.length === 0) of(undefined)
+  return {
+    of,
+    samples: (write: (state: State, labels: Entry<State>['labels']) => readonly Sample[]): Sample[] =>
+      [...states.values()].flatMap(({ labels, state }) => write(state, labels)),
   }
 }
 
@@ -193,7 +181,7 @@ const described = ({ name, help, unit, convention }: OwnOptions, type: Family['t
 
 /** A number for each combination of labels. */
 function numbers(options: OwnOptions, type: 'counter' | 'gauge', bounds: Bounds) {
-  const series = new Series(options, bounds, () => ({ value: 0 }))
+  const series = seriesOf(options, bounds, () => ({ value: 0 }))
   return {
     set(value: number, labels: Any) {
       const checked = number(options.name, value)
@@ -229,7 +217,7 @@ export const makers = {
     )
       throw MetricError(name, 'buckets is a list of finite numbers in ascending order')
     if (options.labels?.includes('le')) throw MetricError(name, 'the label "le" is that of its buckets')
-    const series = new Series(options, bounds, () => new Buckets(buckets))
+    const series = seriesOf(options, bounds, () => new Buckets(buckets))
     let recorder: Recorder | undefined
     const observe = (value: number, labels: Any, error?: unknown) => {
       const checked = number(name, value)

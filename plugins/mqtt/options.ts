@@ -2,6 +2,7 @@ import { CallSite, type Logger } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { type GivenSources, sourcesOption } from '../shared/work/service-classes.ts'
 import { type ConnectionOptions, connectionMembers, milliseconds, withAddress } from './links/connection-options.ts'
+import type { Link } from './links/contract.ts'
 import { filterOption, type MqttSubscribeOptions, subscribeOptions } from './messages/message-options.ts'
 import type { BaseMqttClass } from './subscriptions/base-mqtt.ts'
 import { type Declared, declarationOf } from './subscriptions/declarations.ts'
@@ -118,6 +119,15 @@ const connectTakes = "an object such as { host: 'broker.example' } or { url: 'mq
 export const mqttConnectOptions = option.shape(members).says(connectTakes).into(withAddress).typed<MqttConnectOptions>()
 
 export type MqttSettings = SettingsOf<typeof mqttConnectOptions>
+
+/** What a run of a service works with. */
+export interface RunParts {
+  readonly settings: MqttSettings
+  readonly log: Logger
+  readonly link: Link
+  /** Whose work it is; a script has none. */
+  readonly server: object | undefined
+}
 
 export const mqttOptions = option
   .shape({ connect: mqttConnectOptions, subscribe: subscribeOption(['src/mqtt/**/*.{ts,js}']) })

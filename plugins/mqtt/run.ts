@@ -8,7 +8,7 @@ import { MqttUnavailableError, withReason } from './errors.ts'
 import type { Link, LinkEvents } from './links/contract.ts'
 import type { MqttPackage } from './links/network.ts'
 import { Outbox } from './messages/outbox.ts'
-import type { MqttSettings } from './options.ts'
+import type { MqttSettings, RunParts } from './options.ts'
 import { Subscriptions } from './subscriptions/subscriptions.ts'
 
 /** How long disconnecting may take when no caller waits for it. */
@@ -16,13 +16,11 @@ const goodbye = 1_000
 
 /** One run of a service, from its start to its stop: its outbox, its handlers, and whether the broker is connected. */
 export class Run {
-  readonly #settings: MqttSettings
-  readonly #log: Logger
-  readonly #link: Link
+  readonly #parts: RunParts
   readonly outbox: Outbox
   readonly subscriptions: Subscriptions
   /** Shared, because a broker that does not respond leaves each of them waiting. */
-  readonly #ping = sharing(() => this.#link.ping())
+  readonly #ping = sharing(() => this.#parts.link.ping())
   #isClosing = false
   #whyDown: Error | undefined
   /** The result of the subscriptions when the broker was connected for the first time. */
@@ -36,28 +34,26 @@ export class Run {
       message: (message) => run.subscriptions.deliver(message),
     }
     const link = await openLink(settings, events, server)
-    const run = new Run(settings, log, link, server)
+    const run = new Run({ settings, log, link, server })
     if (server !== undefined) announceBackend(server, 'mqtt', link, { failure: (why) => MqttUnavailableError(why) })
     return run
   }
 
-  private constructor(settings: MqttSettings, log: Logger, link: Link, server: object | undefined) {
-    this.#settings = settings
-    this.#log = log
-    this.#link = link
-    this.outbox = new Outbox(link, settings)
-    this.subscriptions = new Subscriptions(link, log, settings, server)
+  private constructor(parts: RunParts) {
+    this.#parts = parts
+    this.outbox = new Outbox(parts)
+    this.subscriptions = new Subscriptions(parts)
   }
 
   /** Resolves when the broker is connected and has accepted the subscriptions; immediately if it is not required. */
   async connect(): Promise<void> {
-    if (this.#settings.required) {
-      await this.#link.open(false)
+    if (this.#parts.settings.required) {
+      await this.#parts.link.open(false)
       await this.#firstUp
       return
     }
     // Keeps trying until the service stops; `#down` reports failures.
-    this.#link.open(true).catch(() => {})
+    this.#parts.link.open(true).catch(() => {})
   }
 
   get isUp(): boolean {
@@ -66,7 +62,7 @@ export class Run {
 
   /** Rejects unless the broker responds within `ms` milliseconds. A frozen one keeps its connections. */
   async check(ms: number): Promise<void> {
-    const { shown } = this.#settings.address
+    const { shown } = this.#parts.settings.address
     if (!this.isUp) throw this.#whyDown ?? MqttUnavailableError(`there is no connection to the broker ${shown} yet`)
     try {
       await answerWithin(this.#ping(), ms)
@@ -77,14 +73,14 @@ export class Run {
 
   #up(resumed: boolean): void {
     const isFirst = this.#firstUp === undefined
-    const settled = this.#restore(resumed, isFirst && this.#settings.required)
+    const settled = this.#restore(resumed, isFirst && this.#parts.settings.required)
     this.#firstUp ??= settled
     settled.catch(() => {})
   }
 
   async #restore(resumed: boolean, isStrict: boolean): Promise<void> {
     if (this.#whyDown !== undefined)
-      this.#log.warn(`the MQTT broker ${this.#settings.address.shown} is connected again`)
+      this.#parts.log.warn(`the MQTT broker ${this.#parts.settings.address.shown} is connected again`)
     this.#whyDown = undefined
     const refused = await this.subscriptions.up(resumed)
     // The subscriptions come first, so that this process does not miss its own messages.
@@ -96,8 +92,8 @@ export class Run {
 
   #down(error: Error): void {
     if (this.#whyDown === undefined && !this.#isClosing) {
-      const { shown } = this.#settings.address
-      this.#log.warn(
+      const { shown } = this.#parts.settings.address
+      this.#parts.log.warn(
         { err: error },
         `the connection to the MQTT broker ${shown} was lost; the service reconnects when the broker is back`,
       )
@@ -109,7 +105,7 @@ export class Run {
 
   /** Takes no further messages. A session that the broker keeps still collects them: what it sends is not acknowledged. */
   async #leave(limit = goodbye): Promise<void> {
-    if (!this.#settings.clean) this.subscriptions.refuse()
+    if (!this.#parts.settings.clean) this.subscriptions.refuse()
     else await withinTime(this.subscriptions.leave(), limit, systemClock)
   }
 
@@ -129,7 +125,7 @@ export class Run {
     const isDone = await withinTime(this.subscriptions.idle(), left(), systemClock)
     if (!isDone && timeout > 0) {
       const running = this.subscriptions.running
-      this.#log.warn(
+      this.#parts.log.warn(
         { running },
         `closing no longer waits for the handlers of the MQTT topics ${running.join(', ')}: they are still running`,
       )
@@ -141,7 +137,7 @@ export class Run {
 
   async close(): Promise<void> {
     this.outbox.close()
-    await this.#link.close()
+    await this.#parts.link.close()
     this.subscriptions.down()
   }
 }

@@ -10,7 +10,7 @@ import type { Graphql, SchemaTools } from '../packages.ts'
 import { buildSchema, readSchemaFiles } from '../schema.ts'
 import type { GraphqlService } from '../service.ts'
 import { operationFinder } from './documents.ts'
-import { Compiler, executor } from './execute.ts'
+import { compiler, executor } from './execute.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import type { GraphqlResolverTrace } from './trace-events.ts'
 
@@ -40,7 +40,7 @@ export async function openEngine(
       // It was made by buildSchema above, which returns nothing else.
       const schema = service.schema as GraphQLSchema
       traceResolvers(graphql, schema)
-      const run = executor(graphql, schema, jit && new Compiler(jit), settings.jit)
+      const run = executor(graphql, schema, jit && compiler(jit), settings.jit)
       const costs = cost && costLimit(graphql, schema, cost)
       const find = operationFinder({ graphql, schema, run, limits, introspection, cost: costs })
       return { graphql, schema, find, streams, keepAlive, hints: introspection }

@@ -28,7 +28,7 @@ export type Executor = (document: DocumentNode, definition: OperationDefinitionN
 const coercion = { maxCoercionErrors: 3 }
 
 /** Decides how operations are executed: by graphql-js, or compiled if that is enabled. */
-export function executor(graphql: Graphql, schema: GraphQLSchema, compiler?: Compiler, minCount = 0): Executor {
+export function executor(graphql: Graphql, schema: GraphQLSchema, compile?: Compile, minCount = 0): Executor {
   return (document, definition) => {
     const { operation, name: { value: operationName } = {} } = definition
     const run =
@@ -37,11 +37,11 @@ export function executor(graphql: Graphql, schema: GraphQLSchema, compiler?: Com
         execute({ schema, document, contextValue, variableValues, operationName, options: coercion }) as ReturnType<Run>
     if (operation === 'subscription') return run(graphql.subscribe)
     const interpret = run(graphql.execute)
-    const compile = (): Compiled => {
+    const compileSmall = (): Compiled => {
       const size = expandedSize(graphql, schema, document, definition, largestCompiled)
-      return size > largestCompiled ? 'never' : compiler!.compile(schema, document, operationName)
+      return size > largestCompiled ? 'never' : compile!(schema, document, operationName)
     }
-    const executed = compiler === undefined ? interpret : compiling(interpret, compile, minCount)
+    const executed = compile === undefined ? interpret : compiling(interpret, compileSmall, minCount)
     return (context, variables) =>
       operationTrace.run(
         () => ({ type: operation, name: operationName }),
@@ -59,36 +59,30 @@ export type Compiled = Run | 'later' | 'never'
 const maxSaved = 1000
 const share = 0.1
 
+/** Compiles an operation, unless too much time was spent on that. */
+export type Compile = (schema: GraphQLSchema, document: DocumentNode, operationName: string | undefined) => Compiled
+
 /**
  * Compiles operations for at most a tenth of the time, with a second saved up at the start: otherwise a client that often sends
  * new documents would keep the server busy compiling them.
  */
-export class Compiler {
-  readonly #jit: GraphqlJit
-  readonly #now: () => number
-  #saved = maxSaved
-  #since: number
-
-  constructor(jit: GraphqlJit, now: () => number = () => systemClock.monotonic()) {
-    this.#jit = jit
-    this.#now = now
-    this.#since = now()
-  }
-
-  compile(schema: GraphQLSchema, document: DocumentNode, operationName: string | undefined): Compiled {
-    const start = this.#now()
-    this.#saved = Math.min(maxSaved, this.#saved + (start - this.#since) * share)
-    this.#since = start
-    if (this.#saved <= 0) return 'later'
+export function compiler(jit: GraphqlJit, now: () => number = () => systemClock.monotonic()): Compile {
+  let saved = maxSaved
+  let since = now()
+  return (schema, document, operationName) => {
+    const start = now()
+    saved = Math.min(maxSaved, saved + (start - since) * share)
+    since = start
+    if (saved <= 0) return 'later'
     try {
-      const compiled = this.#jit.compileQuery(schema, document, operationName)
-      if (!this.#jit.isCompiledQuery(compiled)) return 'never'
+      const compiled = jit.compileQuery(schema, document, operationName)
+      if (!jit.isCompiledQuery(compiled)) return 'never'
       return (context, variables) => compiled.query(undefined, context, variables ?? {})
     } catch {
       // graphql-js executes operations that the compiler does not support.
       return 'never'
     } finally {
-      this.#saved -= this.#now() - start
+      saved -= now() - start
     }
   }
 }

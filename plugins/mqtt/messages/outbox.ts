@@ -1,8 +1,8 @@
 import { systemClock, type Timer } from '../../../kernel/index.ts'
 import { type Deferred, deferred } from '../../shared/values/promises.ts'
 import { MqttFullError, MqttUnavailableError } from '../errors.ts'
-import { type Link, LinkLost, type Outgoing, type Patience } from '../links/contract.ts'
-import type { MqttSettings } from '../options.ts'
+import { LinkLost, type Outgoing, type Patience } from '../links/contract.ts'
+import type { RunParts } from '../options.ts'
 
 /** A message that the broker does not have yet. */
 interface Entry extends Patience {
@@ -18,8 +18,7 @@ const mostUnwritten = 500
 
 /** Sends messages in order, immediately while the broker is connected; waiting ones are limited in number, size and time. */
 export class Outbox {
-  readonly #link: Link
-  readonly #settings: MqttSettings
+  readonly #run: RunParts
   /** In order of their numbers. */
   readonly #waiting: Entry[] = []
   readonly #underWay = new Set<Entry>()
@@ -28,14 +27,13 @@ export class Outbox {
   #isUp = false
   #whyDown: Error | undefined
 
-  constructor(link: Link, settings: MqttSettings) {
-    this.#link = link
-    this.#settings = settings
+  constructor(run: RunParts) {
+    this.#run = run
   }
 
   /** @throws (as a rejection) MqttFullError, MqttUnavailableError, MqttPublishError, MqttPayloadError */
   publish(message: Outgoing): Promise<void> {
-    const { maxQueued, maxQueuedSize, publishTimeout } = this.#settings
+    const { maxQueued, maxQueuedSize, publishTimeout } = this.#run.settings
     if (this.#waiting.length >= maxQueued) return Promise.reject(MqttFullError(this.#waiting.length, 'maxQueued'))
     const size = message.payload.byteLength
     if (this.#size > 0 && this.#size + size > maxQueuedSize)
@@ -81,7 +79,7 @@ export class Outbox {
     while (this.#isUp && this.#waiting.length > 0) {
       const entry = this.#waiting[0]!
       const isAcknowledged = (entry.message.options.qos ?? 0) > 0
-      const most = isAcknowledged ? this.#link.window : mostUnwritten
+      const most = isAcknowledged ? this.#run.link.window : mostUnwritten
       if (this.#underWay.size >= most) return
       this.#waiting.shift()
       this.#underWay.add(entry)
@@ -91,7 +89,7 @@ export class Outbox {
 
   async #send(entry: Entry): Promise<void> {
     try {
-      await this.#link.publish(entry.message, entry)
+      await this.#run.link.publish(entry.message, entry)
       this.#end(entry)
     } catch (error) {
       if (error instanceof LinkLost && !entry.isEnded) this.#putBack(entry)
@@ -107,7 +105,7 @@ export class Outbox {
   }
 
   #late(entry: Entry): void {
-    const { publishTimeout, address } = this.#settings
+    const { publishTimeout, address } = this.#run.settings
     const wasSent = this.#underWay.has(entry)
     const why = this.#whyDown !== undefined && !this.#isUp ? `: ${this.#whyDown.message}` : ''
     const known = wasSent ? 'It was sent and may have arrived' : 'It was not sent and will not be'

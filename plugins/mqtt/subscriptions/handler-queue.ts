@@ -1,4 +1,4 @@
-import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
+import { Trace, type TraceOutcome } from '../../../kernel/index.ts'
 import { type Attempt, type Attempts, attempt } from '../../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../../shared/work/carrier.ts'
 import { Call, Running } from '../../shared/work/running.ts'
@@ -6,6 +6,7 @@ import { MqttHandlerError } from '../errors.ts'
 import { notifyFailure } from '../failures.ts'
 import type { Incoming } from '../links/contract.ts'
 import { messageOf } from '../messages/payload.ts'
+import type { RunParts } from '../options.ts'
 import type { Declared } from './declarations.ts'
 
 /** A message that one handler processes. */
@@ -46,8 +47,7 @@ const mostRemembered = 100_000
 /** One handler, with the messages that wait for it. */
 export class HandlerQueue {
   readonly declared: Declared
-  readonly #timeout: number
-  readonly #log: Logger
+  readonly #run: RunParts
   readonly #waiting: Job[] = []
   /** Bytes of the waiting messages. */
   #size = 0
@@ -57,12 +57,10 @@ export class HandlerQueue {
   #isRefusing = false
   #isDropping = false
 
-  /** `server`: whose work it is; a script has none. */
-  constructor(declared: Declared, timeout: number, log: Logger, server: object | undefined) {
+  constructor(declared: Declared, run: RunParts) {
     this.declared = declared
-    this.#timeout = declared.options.timeout ?? timeout
-    this.#log = log
-    this.#attempts = this.#attemptsFor(server)
+    this.#run = run
+    this.#attempts = this.#attemptsFor(run)
   }
 
   get isRunning(): boolean {
@@ -89,7 +87,7 @@ export class HandlerQueue {
     const { concurrency = 1, maxWaiting = defaultMaxWaiting } = this.declared.options
     if (this.#isRefusing) return
     if (this.#running.count < concurrency) {
-      this.#run({ message, done })
+      this.#begin({ message, done })
       return
     }
     const size = this.#size + message.payload.byteLength
@@ -109,13 +107,14 @@ export class HandlerQueue {
     this.#isDropping = true
     const { filter } = this.declared
     const why = `messages of QoS 0 arrive faster than the handler finishes, and ${this.#waiting.length} with ${this.#size} bytes are waiting: further messages are dropped. Raise concurrency or maxWaiting, or subscribe with qos: 1`
-    void notifyFailure(MqttHandlerError(filter.text, why), { subscription: filter.text, topic, payload }, this.#log)
+    void notifyFailure(MqttHandlerError(filter.text, why), { subscription: filter.text, topic, payload }, this.#run.log)
   }
 
-  #run({ message, done }: Job): void {
+  #begin({ message, done }: Job): void {
     const call = new Call(this.#running)
+    const { timeout = this.#run.settings.handlerTimeout } = this.declared.options
     // Never rejects.
-    void attempt(this.#attempts, { call, timeout: this.#timeout, message }).then(() => {
+    void attempt(this.#attempts, { call, timeout, message }).then(() => {
       call.end()
       done()
       this.#fill()
@@ -128,12 +127,12 @@ export class HandlerQueue {
     while (this.#running.count < concurrency && this.#waiting.length > 0) {
       const next = this.#waiting.shift()!
       this.#size -= next.message.payload.byteLength
-      this.#run(next)
+      this.#begin(next)
     }
     if (this.#waiting.length === 0) this.#isDropping = false
   }
 
-  #attemptsFor(server: object | undefined): Attempts<Delivered, MqttMessageTrace, void> {
+  #attemptsFor({ server, log }: RunParts): Attempts<Delivered, MqttMessageTrace, void> {
     const { filter, options, check, handler } = this.declared
     return {
       trace: messageTrace,
@@ -150,7 +149,7 @@ export class HandlerQueue {
       },
       passed() {},
       failed: (error, { message: { payload, details }, timeout }) =>
-        notifyFailure(error, { subscription: filter.text, topic: details.topic, payload }, this.#log, timeout),
+        notifyFailure(error, { subscription: filter.text, topic: details.topic, payload }, log, timeout),
       server,
       transaction: options.transaction,
       scope: `mqtt:${filter.text}`,

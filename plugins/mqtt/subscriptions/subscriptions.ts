@@ -1,9 +1,9 @@
-import { isInTime, type Logger, systemClock } from '../../../kernel/index.ts'
+import { isInTime, systemClock } from '../../../kernel/index.ts'
 import { withinTime } from '../../shared/values/promises.ts'
 import { notifyFailure } from '../failures.ts'
-import { type Incoming, type Link, LinkLost } from '../links/contract.ts'
+import { type Incoming, LinkLost } from '../links/contract.ts'
 import type { MqttQos } from '../messages/message-options.ts'
-import type { MqttSettings } from '../options.ts'
+import type { RunParts } from '../options.ts'
 import { type Filter, matches } from '../topics/filter.ts'
 import type { Declared } from './declarations.ts'
 import { HandlerQueue } from './handler-queue.ts'
@@ -28,10 +28,7 @@ const numbers = 268_435_455
 
 /** Which handlers receive which messages, and which subscriptions the broker has. */
 export class Subscriptions {
-  readonly #link: Link
-  readonly #log: Logger
-  readonly #settings: MqttSettings
-  readonly #server: object | undefined
+  readonly #run: RunParts
   readonly #byText = new Map<string, Entry>()
   readonly #byNumber = new Map<number, Entry>()
   /** Filters removed while the broker was disconnected: it receives an UNSUBSCRIBE when it is back. */
@@ -43,12 +40,9 @@ export class Subscriptions {
   /** Whether the broker is connected. */
   isUp = false
 
-  constructor(link: Link, log: Logger, settings: MqttSettings, server: object | undefined) {
-    this.#link = link
-    this.#log = log
-    this.#settings = settings
-    this.#server = server
-    this.#unclaimed = unclaimedMessages(log, !settings.clean)
+  constructor(run: RunParts) {
+    this.#run = run
+    this.#unclaimed = unclaimedMessages(run.log, !run.settings.clean)
   }
 
   get queues(): HandlerQueue[] {
@@ -63,7 +57,7 @@ export class Subscriptions {
   async add(declared: Declared): Promise<void> {
     const { filter } = declared
     const entry = this.#byText.get(filter.text) ?? this.#enter(filter)
-    const queue = new HandlerQueue(declared, this.#settings.handlerTimeout, this.#log, this.#server)
+    const queue = new HandlerQueue(declared, this.#run)
     entry.queues.add(queue)
     this.#left.delete(filter.text)
     this.#unclaimed.offer((message) => this.#give(message))
@@ -95,10 +89,10 @@ export class Subscriptions {
   async #ask(entry: Entry): Promise<void> {
     const { filter, number, queues } = entry
     const qos = Math.max(...[...queues].map((queue) => queue.declared.options.qos ?? 0)) as MqttQos
-    const asked = this.#link.subscribe(filter.text, qos, number).catch((error: unknown) => {
+    const asked = this.#run.link.subscribe(filter.text, qos, number).catch((error: unknown) => {
       if (!(error instanceof LinkLost)) throw error
     })
-    if (await isInTime(asked, this.#settings.publishTimeout, systemClock)) return
+    if (await isInTime(asked, this.#run.settings.publishTimeout, systemClock)) return
     asked.catch((error: unknown) => this.reportRefused([this.#refuse(entry, error)]))
   }
 
@@ -119,7 +113,7 @@ export class Subscriptions {
     const { text } = entry.filter
     const leave = () => this.#left.add(text)
     if (!this.isUp) leave()
-    else await withinTime(this.#link.unsubscribe(text).catch(leave), this.#settings.publishTimeout, systemClock)
+    else await withinTime(this.#run.link.unsubscribe(text).catch(leave), this.#run.settings.publishTimeout, systemClock)
   }
 
   /**
@@ -130,7 +124,7 @@ export class Subscriptions {
   async up(resumed: boolean): Promise<Refusal[]> {
     this.isUp = true
     if (resumed) {
-      for (const filter of this.#left) void this.#link.unsubscribe(filter).catch(() => {})
+      for (const filter of this.#left) void this.#run.link.unsubscribe(filter).catch(() => {})
     } else for (const queue of this.queues) queue.forgetKept()
     this.#left.clear()
     const refused: Refusal[] = []
@@ -146,7 +140,7 @@ export class Subscriptions {
   /** Reports refusals to the error handler, or to the log. */
   async reportRefused(refused: readonly Refusal[]): Promise<void> {
     for (const { filter, error } of refused)
-      await notifyFailure(error, { subscription: filter.text, topic: undefined, payload: undefined }, this.#log)
+      await notifyFailure(error, { subscription: filter.text, topic: undefined, payload: undefined }, this.#run.log)
   }
 
   deliver(message: Incoming): void {
@@ -188,7 +182,7 @@ export class Subscriptions {
   /** Removes all subscriptions at the broker, so that no further message comes. */
   async leave(): Promise<void> {
     if (!this.isUp) return
-    await Promise.allSettled([...this.#byText.keys()].map((filter) => this.#link.unsubscribe(filter)))
+    await Promise.allSettled([...this.#byText.keys()].map((filter) => this.#run.link.unsubscribe(filter)))
   }
 
   /** Ignores messages that come from now on. */

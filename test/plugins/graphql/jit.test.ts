@@ -10,7 +10,7 @@ import {
 } from 'graphql'
 import * as jit from 'graphql-jit'
 import { describe, expect, test } from 'vitest'
-import { Compiler, compiling, executor } from '../../../plugins/graphql/execution/execute.ts'
+import { compiler, compiling, executor } from '../../../plugins/graphql/execution/execute.ts'
 import { graphqlApp } from '../../support/graphql.ts'
 
 const typeDefs = `
@@ -266,14 +266,14 @@ describe('when', () => {
         return jit.compileQuery(...given)
       }) as typeof jit.compileQuery,
     }
-    const compiler = new Compiler(slow, () => now)
-    const compile = () => typeof compiler.compile(schema, document, undefined)
-    const outcomes = [compile(), compile(), compiler.compile(schema, document, undefined)]
+    const compile = compiler(slow, () => now)
+    const compiled = () => typeof compile(schema, document, undefined)
+    const outcomes = [compiled(), compiled(), compile(schema, document, undefined)]
     expect(outcomes).toEqual(['function', 'function', 'later'])
     now += 500
-    expect(compiler.compile(schema, document, undefined)).toBe('later')
+    expect(compile(schema, document, undefined)).toBe('later')
     now += 1000
-    expect(compile()).toBe('function')
+    expect(compiled()).toBe('function')
   })
 
   test('a compiler that fails leaves the work to graphql-js', () => {
@@ -283,7 +283,7 @@ describe('when', () => {
         throw new RangeError('too deep')
       },
     }
-    expect(new Compiler(fails).compile(schema, document, undefined)).toBe('never')
+    expect(compiler(fails)(schema, document, undefined)).toBe('never')
   })
 
   describe('not for operations that would keep the server busy', () => {
@@ -304,7 +304,7 @@ describe('when', () => {
         return jit.compileQuery(buildSchema('type Query { a: Int }'), parse('{ a }'), ...(rest as []))
       }) as typeof jit.compileQuery,
     }
-    const run = executor(graphql, large, new Compiler(noting), 0)
+    const run = executor(graphql, large, compiler(noting), 0)
     test.each([
       ['an input type that holds itself', 'query ($where: Where) { find(where: $where) }', false],
       ['the same, once', 'query ($tree: Tree!) { find(tree: $tree) }', false],
@@ -332,7 +332,7 @@ describe('when', () => {
         return jit.compileQuery(...given)
       }) as typeof jit.compileQuery,
     }
-    const run = executor(graphql, schema, new Compiler(counting), 0)
+    const run = executor(graphql, schema, compiler(counting), 0)
     const operation = document.definitions[0] as OperationDefinitionNode
     run(document, { ...operation, operation: 'subscription' as OperationDefinitionNode['operation'] })
     expect(compilations).toBe(0)
