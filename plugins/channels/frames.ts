@@ -21,11 +21,7 @@ export class Frame {
   readonly #data: string
   #text: string | undefined
 
-  constructor(
-    type: string,
-    data: string,
-    { id, start }: { readonly id?: string; readonly start?: string | undefined },
-  ) {
+  constructor(type: string, data: string, { id, start }: Partial<Pick<Frame, 'id' | 'start'>>) {
     this.#type = type
     this.#data = data
     this.id = id

@@ -87,7 +87,7 @@ export class Hub {
     const removed = (member: Member) => this.#removed(member)
     const askAgain = (member: Member) => this.#askAgain(member)
     const userOf = (member: Member) => safely(() => this.#userOf(member))
-    this.#rooms = new Rooms(bus, this.counts, { askAgain, removed, userOf }, log)
+    this.#rooms = new Rooms({ bus, counts: this.counts, log, askAgain, removed, userOf })
   }
 
   open(among: (events: BusEvents) => BusEvents = (events) => events): Promise<void> {
@@ -166,13 +166,12 @@ export class Hub {
     }
     const { maxChannelsPerClient } = this.#settings
     if (joined.members.size >= maxChannelsPerClient) throw TooManyChannelsError(maxChannelsPerClient)
-    const params = channel.pattern.match(name)!
     const member: Member = {
       joined,
       name,
       key: nameInTenant(name, joined.tenant),
       channel,
-      params,
+      params: channel.pattern.match(name)!,
       user: undefined,
       author: mayPublish(channel, joined) ? (request.author ?? randomUUID()) : undefined,
       admission: undefined,

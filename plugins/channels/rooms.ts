@@ -17,8 +17,11 @@ export interface ChannelCounts {
   gaps: number
 }
 
-/** The methods of the hub that its rooms call. */
+/** What the rooms need from their hub. */
 interface Surroundings extends Omit<RoomEvents, 'catchUp'> {
+  readonly bus: Bus
+  readonly counts: ChannelCounts
+  readonly log: Logger
   /** Calls the rule `join` for a member again, and removes the member unless the result is `true`. */
   askAgain(member: Member): Promise<void>
 }
@@ -31,19 +34,13 @@ const askedAtOnce = 50
 
 /** The rooms of one server: the channels of its clients, and the events of the bus about them. */
 export class Rooms implements BusEvents {
-  readonly #bus: Bus
-  readonly #counts: ChannelCounts
-  readonly #around: Surroundings
-  readonly #log: Logger
+  readonly #hub: Surroundings
   readonly #rooms = new Map<string, Room>()
   #isClosed = false
   #isFailing = false
 
-  constructor(bus: Bus, counts: ChannelCounts, around: Surroundings, log: Logger) {
-    this.#bus = bus
-    this.#counts = counts
-    this.#around = around
-    this.#log = log
+  constructor(hub: Surroundings) {
+    this.#hub = hub
   }
 
   /** Ends the presence of all members; no rule is called any more. */
@@ -56,20 +53,20 @@ export class Rooms implements BusEvents {
   /** Lets a member in as waiting: messages that arrive are kept for it until it is admitted. */
   async enter(member: Member): Promise<Room> {
     const room = madeIn(this.#rooms, member.key, () => {
-      this.#counts.channels++
-      return new Room(member, { ...this.#around, catchUp: (one) => void this.#catchUp(one) })
+      this.#hub.counts.channels++
+      return new Room(member, { ...this.#hub, catchUp: (one) => void this.#catchUp(one) })
     })
     room.members.add(member)
-    this.#counts.members++
+    this.#hub.counts.members++
     room.opening ??= this.#open(room)
     await room.opening
     return room
   }
 
   async #open(room: Room): Promise<void> {
-    await this.#bus.subscribe(room.key)
+    await this.#hub.bus.subscribe(room.key)
     // After `subscribe`: messages that are published between the two calls are held.
-    const { last, removedMs } = await this.#bus.after(room.key)
+    const { last, removedMs } = await this.#hub.bus.after(room.key)
     room.removedAt = clock.monotonic() - removedMs
     room.release(last)
     // The connection was lost after the history had been read.
@@ -80,30 +77,30 @@ export class Rooms implements BusEvents {
     const { name, key } = member
     const room = this.#rooms.get(key)
     if (room?.members.delete(member) !== true) return
-    this.#counts.members--
+    this.#hub.counts.members--
     void this.#exit(member)
     if (room.members.size > 0) return
     this.#rooms.delete(key)
-    this.#counts.channels--
-    this.#bus.unsubscribe(key).catch((error: unknown) => this.#failed(name, error))
+    this.#hub.counts.channels--
+    this.#hub.bus.unsubscribe(key).catch((error: unknown) => this.#failed(name, error))
   }
 
   // — presence —
 
   async presentIn(room: Room): Promise<readonly PresentClient[]> {
-    if (!room.knowsPresent) await room.list(() => this.#bus.present(room.key))
+    if (!room.knowsPresent) await room.list(() => this.#hub.bus.present(room.key))
     return room.present
   }
 
   async show(member: Member, present: PresentClient): Promise<void> {
     member.isPresent = true
-    await this.#bus.enter(member.key, present).catch((error: unknown) => this.#failed(member.name, error))
+    await this.#hub.bus.enter(member.key, present).catch((error: unknown) => this.#failed(member.name, error))
   }
 
   async #exit(member: Member): Promise<void> {
     if (!member.isPresent) return
     member.isPresent = false
-    await this.#bus
+    await this.#hub.bus
       .exit(member.key, member.joined.client.id)
       .catch((error: unknown) => this.#failed(member.name, error))
   }
@@ -149,17 +146,17 @@ export class Rooms implements BusEvents {
   }
 
   async #readMissed(room: Room): Promise<void> {
-    const replay = await this.#bus.after(room.key, room.last, 'own')
-    if (room.knowsPresent) await room.list(() => this.#bus.present(room.key))
+    const replay = await this.#hub.bus.after(room.key, room.last, 'own')
+    if (room.knowsPresent) await room.list(() => this.#hub.bus.present(room.key))
     if (!this.#isUsed(room)) return
     if (!replay.isComplete) {
-      this.#counts.gaps++
-      this.#log.warn({ channel: room.name, after: room.last }, `messages of the channel "${room.name}" are missing`)
+      this.#hub.counts.gaps++
+      this.#hub.log.warn({ channel: room.name, after: room.last }, `messages of the channel "${room.name}" are missing`)
       // They may include an order to remove a client, which would also apply to a client for which `join` is still deciding.
       room.removedAt = clock.monotonic()
       const members = [...room.members]
       for (let i = 0; i < members.length; i += askedAtOnce)
-        await Promise.all(members.slice(i, i + askedAtOnce).map((member) => this.#around.askAgain(member)))
+        await Promise.all(members.slice(i, i + askedAtOnce).map((member) => this.#hub.askAgain(member)))
     }
     room.caughtUp(replay)
   }
@@ -169,6 +166,6 @@ export class Rooms implements BusEvents {
   }
 
   #failed(name: string, error: unknown): void {
-    if (!this.#isClosed) this.#log.warn({ err: error, channel: name }, `the store of the channel "${name}" failed`)
+    if (!this.#isClosed) this.#hub.log.warn({ err: error, channel: name }, `the store of the channel "${name}" failed`)
   }
 }

@@ -189,12 +189,11 @@ export const graphqlOptions = option
   })
   .into(({ apolloOptions, jit, ...given }) => {
     const isOpen = !isProduction()
-    const { introspection = isOpen, csrfPrevention, context } = apolloOptions
+    const { introspection = isOpen, ...apollo } = apolloOptions
     return {
       ...given,
+      ...apollo,
       introspection,
-      csrfPrevention,
-      context,
       graphiql: given.graphiql ?? isOpen,
       /** The number of executions before an operation is compiled; `undefined`: operations are not compiled. */
       jit: jit?.minCount,

@@ -112,11 +112,8 @@ export class Activities {
     return { ...others, log: log! }
   }
 
-  begin(
-    { kind, view, title, data = {}, note = '', trace, parent }: Begun,
-    from: Activity | undefined,
-    size = 0,
-  ): Activity {
+  begin(begun: Begun, from: Activity | undefined, size = 0): Activity {
+    const { kind, view, title, data = {}, note = '', trace, parent } = begun
     const id = ++this.#count
     const activity: Activity = {
       id,

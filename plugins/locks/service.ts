@@ -112,7 +112,8 @@ export class LockService {
   readonly #running = new Running()
   readonly #lines = new Lines()
   readonly #held = new Map<Held, ShownLock>()
-  readonly #counts = Object.fromEntries(outcomes.map((one) => [one, 0])) as Record<(typeof outcomes)[number], number>
+  /** How much work has ended in which way. @internal */
+  readonly counts = Object.fromEntries(outcomes.map((one) => [one, 0])) as Record<(typeof outcomes)[number], number>
 
   /** @internal */
   constructor(ttl: number) {
@@ -150,10 +151,10 @@ export class LockService {
         () => event,
         () => this.#lockAndRun(event, { ttl, wait }, call, work),
       )
-      this.#counts.ok++
+      this.counts.ok++
       return result
     } catch (error) {
-      this.#counts[outcomeOf({ ...event, error })]++
+      this.counts[outcomeOf({ ...event, error })]++
       throw error
     } finally {
       call.end()
@@ -280,11 +281,6 @@ export class LockService {
   /** The number of callers that wait, by key. @internal */
   get waiting(): ReadonlyMap<string, number> {
     return new Map(this.#lines.counts())
-  }
-
-  /** How much work has ended in which way. @internal */
-  get counts(): Readonly<Record<(typeof outcomes)[number], number>> {
-    return this.#counts
   }
 
   /** Resolves when no work runs under a lock, and none waits for one. @internal */

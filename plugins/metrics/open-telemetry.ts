@@ -114,30 +114,25 @@ export function exportMetrics(api: OpenTelemetryApi, metrics: Metrics, server: K
 }
 
 /** Requests in progress, by method and scheme. Uses the channel of requests, which reports the end of each exactly once. */
-class ActiveRequests {
-  readonly #counts = new Map<string, { readonly labels: { method: string; scheme: string }; value: number }>()
-  readonly stop: () => void
-
-  constructor(isOfServers: (server: Request['server']) => boolean) {
-    this.stop = followChannel('tracing:framework:request:start', (event: RequestTrace) => {
+function activeRequests(isOfServers: (server: Request['server']) => boolean) {
+  const counts = new Map<string, { readonly labels: { method: string; scheme: string }; value: number }>()
+  return {
+    stop: followChannel('tracing:framework:request:start', (event: RequestTrace) => {
       const { request } = event
       if (!isOfServers(request.server) || isOwnRequest(request)) return
       const labels = { method: methodAttribute(request.method), scheme: request.protocol }
-      const count = madeIn(this.#counts, `${labels.method} ${labels.scheme}`, () => ({ labels, value: 0 }))
+      const count = madeIn(counts, `${labels.method} ${labels.scheme}`, () => ({ labels, value: 0 }))
       count.value++
       whenOver(event, () => count.value--)
-    })
-  }
-
-  /** All series, including those at 0: a series that is left out would keep its last value. */
-  samples(): Sample[] {
-    return [...this.#counts.values()].map(({ labels, value }) => ({ labels, value }))
+    }),
+    /** All series, including those at 0: a series that is left out would keep its last value. */
+    samples: (): Sample[] => [...counts.values()].map(({ labels, value }) => ({ labels, value })),
   }
 }
 
 /** Counters and gauges are read when the SDK collects, so counting costs nothing extra; histograms are recorded as they are observed. */
 class Export {
-  readonly #active = new ActiveRequests((server) => [...this.#servers.values()].includes(server as Kernel))
+  readonly #active = activeRequests((server) => [...this.#servers.values()].includes(server as Kernel))
   readonly #meter: Meter
   readonly #servers = new Map<Metrics, Kernel>()
   readonly #observables = new Map<string, Observable>()

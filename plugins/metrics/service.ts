@@ -131,12 +131,8 @@ export class Metrics {
     else instrument.recordTo((buckets) => this.#sink?.histogram(family, buckets))
   }
 
-  readonly #text = sharing(async () => writeText(await this.families()))
-
   /** Returns all metrics in the OpenMetrics format. Calls made while it is being written share the result. */
-  text(): Promise<string> {
-    return this.#text()
-  }
+  readonly text = sharing(async (): Promise<string> => writeText(await this.families()))
 
   /** @internal Calls made while the families are being collected share the result. */
   readonly families = sharing(async (): Promise<readonly Family[]> => {

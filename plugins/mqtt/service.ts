@@ -9,13 +9,7 @@ import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from 
 import type { Outgoing } from './links/contract.ts'
 import { readPublishOptions } from './messages/message-options.ts'
 import { bytesOf } from './messages/payload.ts'
-import {
-  type MqttServiceOptions,
-  type MqttServiceSettings,
-  type MqttSettings,
-  mqttServiceOptions,
-  type Sources,
-} from './options.ts'
+import { type MqttServiceOptions, type MqttServiceSettings, mqttServiceOptions } from './options.ts'
 import { Run } from './run.ts'
 import { mqttClasses, OwnClasses } from './subscriptions/base-mqtt.ts'
 import * as connections from './subscriptions/connections.ts'
@@ -77,8 +71,7 @@ export class MqttService {
 
   /** The server that has mounted it; a script has none. @internal */
   server: object | undefined
-  readonly #settings: MqttSettings
-  readonly #sources: Sources
+  readonly #settings: MqttServiceSettings
   readonly #classes: OwnClasses
   #log: Logger
   #run: Run | undefined
@@ -100,11 +93,9 @@ export class MqttService {
     options: MqttServiceOptions = {},
     settings: MqttServiceSettings = mqttServiceOptions.parse(options, 'mqtt.connect'),
   ) {
-    const { subscribe, logger } = settings
     this.#settings = settings
-    this.#sources = subscribe
-    this.#own = new Set(subscribe.listed)
-    this.#log = logger ?? lineLogger()
+    this.#own = new Set(settings.subscribe.listed)
+    this.#log = settings.logger ?? lineLogger()
     this.#classes = new OwnClasses(this, this.#own)
   }
 
@@ -122,7 +113,7 @@ export class MqttService {
 
   /** Whether it handles what is declared; otherwise it only publishes. @internal */
   get handles(): boolean {
-    return this.#sources.isOn
+    return this.#settings.subscribe.isOn
   }
 
   /** @internal */
@@ -203,7 +194,7 @@ export class MqttService {
     if (this.handles) {
       this.#classes.open(log)
       // Other subscriptions declare themselves while their file is imported.
-      await mqttClasses.load(this.#sources, this.#classes, log)
+      await mqttClasses.load(this.#settings.subscribe, this.#classes, log)
     }
     const run = await Run.make(this.#settings, log, this.server)
     if (this.#stops !== stops) throw MqttUnavailableError('the service was stopped while it was starting')

@@ -10,7 +10,7 @@ import {
 } from '../../kernel/index.ts'
 import { missingMember } from '../shared/failures/missing-members.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
-import { option } from '../shared/options/index.ts'
+import { option, type SettingsOf } from '../shared/options/index.ts'
 import {
   type Ask,
   type Caller,
@@ -58,7 +58,9 @@ const managerOptions = option
   .shape({
     status: policyStatus.default(401),
     challenge: option.name(/^[\x20-\x7e]+$/, 'a header value in printable ASCII, such as "Bearer"'),
-    user: option.fn<(req: Request) => unknown>('a function (req) => user'),
+    user: option
+      .fn<(req: Request) => unknown>('a function (req) => user')
+      .default((req) => (req as Request & { user?: unknown }).user),
     timeout: option.ms({ above: 0 }).default(5_000),
     logger: option.having<Logger>(['error'], 'a logger'),
   })
@@ -105,12 +107,9 @@ export class PolicyManager<
   declare readonly '~isAboutUser': 'user' extends keyof Options ? false : true
   // A map of copies: no name reaches a prototype, and later changes to the record do not change permissions.
   readonly #checks = new Map<string, Map<string, KeptCheck>>()
-  readonly #user: (req: Request) => unknown
-  readonly #timeout: number
+  readonly #settings: SettingsOf<typeof managerOptions>
   /** The status of the response to a refused request of a route. */
   readonly status: PolicyStatus
-  readonly #logger: Logger | undefined
-  readonly #challenge: string | undefined
 
   // Two numbers of parameters: the compiler reports a wrong check for the one that was called, and not for both.
   constructor(policies: Policies & ChecksOf<Policies, Caller>)
@@ -120,12 +119,8 @@ export class PolicyManager<
     options: ([Options] extends [never] ? Options : PolicyManagerOptions) | undefined,
   )
   constructor(policies: Policies, options?: PolicyManagerOptions) {
-    const { user, timeout, logger, status, challenge } = managerOptions.parse(options ?? {}, 'PolicyManager')
-    this.#user = user ?? ((req) => (req as Request & { user?: unknown }).user)
-    this.#timeout = timeout
-    this.status = status
-    this.#challenge = challenge
-    this.#logger = logger
+    this.#settings = managerOptions.parse(options ?? {}, 'PolicyManager')
+    this.status = this.#settings.status
     for (const [scope, checks] of entriesOf('policies', policies)) {
       const copies = new Map<string, KeptCheck>()
       for (const [handler, check] of entriesOf(`policies.${scope}`, checks)) {
@@ -150,10 +145,11 @@ export class PolicyManager<
     ...args: ArgumentsOf<Policies[Scope][Name]>
   ): Promise<boolean> {
     const { run } = this.#find(scope, handler)
+    const { timeout, logger } = this.#settings
     const passes = await verdictOf(
       () => run(args[0], ...args.slice(1)),
-      this.#timeout,
-      (why, error) => logFault(this.#logger ?? lineLogger(), scope, handler, why, error),
+      timeout,
+      (why, error) => logFault(logger ?? lineLogger(), scope, handler, why, error),
     )
     if (!passes) reportRefusal({ policy: `${scope}.${handler}` })
     return passes
@@ -210,8 +206,7 @@ export class PolicyManager<
   askOf(scope: string, handler: string, status: PolicyStatus = this.status): Ask {
     const { run, unfit } = this.#find(scope, handler)
     if (unfit !== undefined) throw ResourcePolicyError(scope, handler, unfit)
-    const user = this.#user
-    const timeout = this.#timeout
+    const { user, timeout, challenge } = this.#settings
     const known = new WeakSet<Request>()
     const askAbout = (subject: unknown, req: Request) => {
       if (status === 'byUser' && subject != null && subject !== false) known.add(req)
@@ -231,7 +226,7 @@ export class PolicyManager<
       )
     // If determining the user failed, there is no user.
     const denial = (req: Request) => (status === 'byUser' ? (known.has(req) ? 403 : 401) : status)
-    return Object.assign(ask, { policy: `${scope}.${handler}`, denial, challenge: this.#challenge })
+    return Object.assign(ask, { policy: `${scope}.${handler}`, denial, challenge })
   }
 
   #find(scope: string, handler: string): KeptCheck {

@@ -83,12 +83,10 @@ const reportDeprecated = deprecation(
 export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   /** The name by which the engine knows the queue. */
   readonly name: string
-  readonly #definition: QueueDefinition
-  readonly #self: Unresolved<SubscribedQueue>
+  readonly #self: QueueDefinition & Unresolved<SubscribedQueue>
   readonly #server: object | undefined
-  /** Its name in messages, and that of a message. */
+  /** Its name in messages. */
   readonly #what: string
-  readonly #message: string
   /** The settings of a message without options, by engine. */
   readonly #usual = new Map<string, MessageSettings>()
 
@@ -98,9 +96,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     checkName(name, kind)
     this.name = name
     this.#what = `the queue "${name}"`
-    this.#message = `a message of ${this.#what}`
     this.#self = { ...definition, check: schema === undefined ? undefined : payloadCheck(name, schema) }
-    this.#definition = definition
     this.#server = server
     // What the engine cannot have is an error where the queue is made or, if the configuration decides, where a server boots.
     const settings = (of: EngineRef) => {
@@ -113,7 +109,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
 
   /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   get kind(): string {
-    return this.#definition.kind ?? this.#resolved.kind
+    return this.#self.kind ?? this.#resolved.kind
   }
 
   get #resolved(): SubscribedQueue {
@@ -132,7 +128,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
    */
   for(server: object): this {
     if (servers.of(server) === undefined) throw QueueServerError(this.name)
-    return new (this.constructor as new (definition: QueueDefinition, server: object) => this)(this.#definition, server)
+    return new (this.constructor as new (definition: QueueDefinition, server: object) => this)(this.#self, server)
   }
 
   get #queues(): QueueService {
@@ -253,7 +249,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
       if (!isInside) store = outboxFor(engines.server)
       if (isInside || store) return send()
       const ids = settings.map(({ meta }) => meta?.id ?? '')
-      return whenCommitted(this.#message, send, ids)
+      return whenCommitted(`a message of ${this.#what}`, send, ids)
     }
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.
     return check === undefined ? leave() : Promise.all(texts.map((text) => check(JSON.parse(text)))).then(leave)
@@ -263,7 +259,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   async #store(store: Outbox, batch: StoredBatch): Promise<string[]> {
     const metas = batch.metas.map((meta) => ({ ...meta, id: meta?.id ?? randomUUID() }))
     const data = { ...batch, metas }
-    const changed = this.#definition.isForeign ? changedByJson(batch.options.map((one) => one ?? null)) : undefined
+    const changed = this.#self.isForeign ? changedByJson(batch.options.map((one) => one ?? null)) : undefined
     if (changed !== undefined)
       throw QueuePayloadError(this.name, `has options with ${changed}, which the outbox cannot keep`)
     await store({ sender: 'queues', key: this.name, data })
@@ -283,11 +279,11 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   }
 
   #readAs(engine: EngineRef, options: Options | undefined, path: string): MessageSettings {
-    const { defaults, isForeign } = this.#definition
+    const { defaults, isForeign } = this.#self
     if (options !== undefined && !isOptions(options)) throw OptionError(path, options, 'an object of options')
     if (isForeign)
       return { native: options as object | undefined, meta: undefined, expireIn: undefined, repeat: undefined }
-    const portable = this.#definition.kind === undefined && engine.kind === 'pgboss' ? { attempts: 1 } : undefined
+    const portable = this.#self.kind === undefined && engine.kind === 'pgboss' ? { attempts: 1 } : undefined
     const given = { ...portable, ...defaults, ...(options as object | undefined) }
     return checkFor(engine, this.name).parse(given as never, path)
   }

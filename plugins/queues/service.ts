@@ -22,11 +22,7 @@ export interface QueueReport extends QueueCounts {
 }
 
 /** One subscriber of a server. */
-export interface QueueSubscriber {
-  /** The name of the queue. */
-  readonly queue: string
-  /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
-  readonly kind: string
+export interface QueueSubscriber extends Pick<QueueReport, 'queue' | 'kind'> {
   /** How many messages it handles at once. */
   readonly concurrency: number
 }

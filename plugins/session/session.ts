@@ -202,7 +202,8 @@ export class SessionRecord {
   async #write(): Promise<'same' | 'written' | 'ended'> {
     const text = this.#text()
     if (this.#isStored(text)) return 'same'
-    const id = this.#id ?? newId()
+    // A new one has 192 bits from the system's generator.
+    const id = this.#id ?? randomBytes(24).toString('base64url')
     this.#stored = undefined
     if (this.#id === undefined) await this.keeper.create(id, text)
     else if (!(await this.keeper.update(id, text))) {
@@ -286,11 +287,6 @@ class Call<Value = void> implements Promise<Value> {
     })
     return next
   }
-}
-
-/** 192 bits from the system's generator. */
-function newId(): string {
-  return randomBytes(24).toString('base64url')
 }
 
 /** Whether a string has the form of our ids: the store never receives any other string. */

@@ -44,6 +44,8 @@ const take = readFileSync(new URL('./redis/take.lua', import.meta.url), 'utf8')
 export class RedisPresence {
   readonly #redis: RedisCommands
   readonly #prefix: string
+  /** The key of the living instances. */
+  readonly #instances: string
   readonly #space: string
   readonly #log: Logger
   #instance = randomUUID()
@@ -59,14 +61,11 @@ export class RedisPresence {
   constructor(redis: RedisCommands, prefix: string, space: string, log: Logger) {
     this.#redis = redis
     this.#prefix = prefix
+    this.#instances = `${prefix}:instances`
     this.#space = space
     this.#log = log
     redis.defineCommand('channelBeat', { numberOfKeys: 1, lua: beat })
     redis.defineCommand('channelTake', { numberOfKeys: 1, lua: take })
-  }
-
-  get #instances(): string {
-    return `${this.#prefix}:instances`
   }
 
   #keyOf(name: string): string {

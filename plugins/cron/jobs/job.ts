@@ -239,7 +239,7 @@ export class Job {
   }
 
   async #run(tick: number, call: Call): Promise<void> {
-    const { clock: wall, history } = this.#around
+    const { clock: wall, history, server } = this.#around
     const { name, handler, options } = this.declared
     const run: CronRun = { name, scheduledAt: new Date(tick), signal: call.signal, logger: this.#logger }
     const startedAt = new Date(wall.now())
@@ -253,7 +253,6 @@ export class Job {
       this.#runs.unshift({ ...times, durationMs, ...outcome })
       this.#runs.length = Math.min(this.#runs.length, history)
     }
-    const { server } = this.#around
     const all = {
       trace: runTrace,
       event: () => ({ server, job: name, scheduledAt: run.scheduledAt }),

@@ -100,7 +100,6 @@ const feature = 'the storage in S3 (S3StorageProvider)'
  */
 export class S3StorageProvider implements StorageProvider {
   readonly #options: SettingsOf<typeof s3Options>
-  readonly #bucket: string
   readonly #backend: Backend
   readonly #cdn: ReturnType<typeof cdnOf> | undefined
   readonly #parts = new Memoized(() => this.#open())
@@ -108,7 +107,6 @@ export class S3StorageProvider implements StorageProvider {
   constructor(options: S3StorageOptions) {
     this.#options = s3Options.parse(options, 'S3StorageProvider')
     const { bucket, endpoint, cdn, timeout } = this.#options
-    this.#bucket = bucket
     this.#cdn = cdn && cdnOf(cdn)
     // Only the origin, because an address may contain a password.
     const where = endpoint === undefined ? '' : ` at ${new URL(endpoint).origin}`
@@ -130,7 +128,7 @@ export class S3StorageProvider implements StorageProvider {
 
   async #send(command: S3Command, input: object, bytes?: number): Promise<S3Response> {
     const { sdk, client } = await this.#parts.get()
-    const question = new sdk[command]({ Bucket: this.#bucket, ...input })
+    const question = new sdk[command]({ Bucket: this.#options.bucket, ...input })
     return this.#backend.ask((abortSignal) => client.send(question, { abortSignal }), bytes)
   }
 
@@ -147,7 +145,7 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   async put(key: string, body: StorageBody, contentType: string): Promise<void> {
-    const input = { Bucket: this.#bucket, Key: key, ContentType: contentType }
+    const input = { Bucket: this.#options.bucket, Key: key, ContentType: contentType }
     if (body instanceof Uint8Array) {
       await this.#send('PutObjectCommand', { ...input, Body: body }, body.length)
       return
@@ -190,7 +188,7 @@ export class S3StorageProvider implements StorageProvider {
   async copy(from: string, to: string): Promise<boolean> {
     const source = await this.head(from)
     if (source === undefined) return false
-    const CopySource = `${encodeURIComponent(this.#bucket)}/${encodeKey(from)}`
+    const CopySource = `${encodeURIComponent(this.#options.bucket)}/${encodeKey(from)}`
     if (source.size > copyLimit) {
       await this.#copyInParts({ ...source, key: to }, { CopySource, CopySourceIfMatch: source.etag })
       return true
@@ -247,7 +245,7 @@ export class S3StorageProvider implements StorageProvider {
     const name = '@aws-sdk/s3-request-presigner'
     const presigner = await peer(name, () => import('@aws-sdk/s3-request-presigner'), `an address of ${feature}`)
     const getSignedUrl = presigner.getSignedUrl as unknown as SignUrl
-    const asked = new sdk[command]({ Bucket: this.#bucket, ...input })
+    const asked = new sdk[command]({ Bucket: this.#options.bucket, ...input })
     return this.#backend.ask(() =>
       getSignedUrl(client, asked, { expiresIn, signableHeaders, signingDate: new Date(clock.now()) }),
     )
