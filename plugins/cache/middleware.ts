@@ -80,11 +80,6 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
     return next()
   }
 
-  function withoutStore(error: unknown, res: Response, next: Next): void | Promise<void> {
-    if (error instanceof ServiceDown) return pass('BYPASS', res, next)
-    throw error
-  }
-
   function take(entry: Entry | undefined, key: string, req: Request, res: Response, next: Next): unknown {
     if (entry !== undefined) return replay(entry, 'HIT', req, res)
     // The response to a HEAD has no body to keep, and a later GET needs one.
@@ -146,7 +141,10 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
     if (!(found instanceof Promise)) return take(found, key, req, res, next)
     return found.then(
       (entry) => take(entry, key, req, res, next),
-      (error: unknown) => withoutStore(error, res, next),
+      (error: unknown) => {
+        if (error instanceof ServiceDown) return pass('BYPASS', res, next)
+        throw error
+      },
     )
   }
 }

@@ -73,7 +73,7 @@ export const channels = definePlugin({
     announceBackend(server, 'channels', bus, { limit: 2_000 })
     const hub = new Hub({ server, sockets }, bus, settings, log)
     const streams = eventStreams(hub, (req) => sockets.addStream(req), settings)
-    ctx.services.get('channels').attach(hub, streams)
+    ctx.services.get('channels').parts = { hub, streams }
     // Several scopes of a server may have channels.
     const hubs = servers.of(server) ?? new Set()
     const unmount = servers.mount(server, hubs)

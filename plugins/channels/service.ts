@@ -10,23 +10,17 @@ import type { ChannelCounts } from './rooms.ts'
  * console.log({ members, published })
  */
 export class ChannelsService {
-  #hub: Hub | undefined
-  #streams: EventStreams | undefined
-
-  /** @internal */
-  attach(hub: Hub, streams: EventStreams): void {
-    this.#hub = hub
-    this.#streams = streams
-  }
+  /** Set at boot. @internal */
+  parts: { readonly hub: Hub; readonly streams: EventStreams } | undefined
 
   /** Rejects unless the store responds. @internal */
   async check(): Promise<void> {
-    await this.#hub?.bus.check?.()
+    await this.parts?.hub.bus.check?.()
   }
 
   /** Counters of this instance alone; `streams` are the open streams of server-sent events. */
   get counts(): Readonly<ChannelCounts> & { readonly streams: number } {
     const none = { channels: 0, members: 0, published: 0, refused: 0, gaps: 0 }
-    return { ...(this.#hub?.counts ?? none), streams: this.#streams?.size ?? 0 }
+    return { ...(this.parts?.hub.counts ?? none), streams: this.parts?.streams.size ?? 0 }
   }
 }

@@ -81,7 +81,7 @@ export class Activities {
   /** The oldest first. */
   readonly #lists = new Map<string, Activity[]>()
   readonly #titles = new Map<string, string>()
-  #bytes = 0
+  bytes = 0
   /** Ids of a later process are larger: what the previous version has recorded keeps its addresses. */
   #count = systemClock.now() % 0x8000_0000
   /** Called with each activity that is new or has changed. */
@@ -94,10 +94,6 @@ export class Activities {
     this.addList({ id: 'request', title: 'Requests' })
     this.addList({ id: 'outgoing', title: 'Outgoing requests' })
     this.addList({ id: 'log', title: 'Log' })
-  }
-
-  get bytes(): number {
-    return this.#bytes
   }
 
   addList({ id, title }: WorkList): void {
@@ -193,8 +189,8 @@ export class Activities {
   grow(activity: Activity, bytes: number): void {
     if (activity[counted] === undefined) return
     activity[counted] += bytes
-    this.#bytes += bytes
-    while (this.#bytes > this.#maxBytes) {
+    this.bytes += bytes
+    while (this.bytes > this.#maxBytes) {
       const [oldest] = [...this.#lists.values()].filter(({ length }) => length > 0).sort(([a], [b]) => byTime(a!, b!))
       if (oldest === undefined) return
       this.#drop(oldest)
@@ -203,7 +199,7 @@ export class Activities {
 
   #drop(list: Activity[]): void {
     const first = list.shift()!
-    this.#bytes -= first[counted]!
+    this.bytes -= first[counted]!
     first[counted] = undefined
   }
 

@@ -65,7 +65,7 @@ export function keepForNext(recorder: Recorder): { changed(activity: Activity): 
     waiting.clear()
     for (const activity of last) {
       const captured = recorder.capturedOf(activity)
-      const http = captured ? await httpOf(recorder, activity, captured) : recorder.restoredOf(activity)
+      const http = captured ? await httpOf(recorder, activity, captured) : recorder.restored.get(activity)
       // What failed is missed most, and its message may be long.
       const text = [{ ...activity, http }, activity, { ...activity, data: { cut: true } }]
         .map((one) => JSON.stringify(one))

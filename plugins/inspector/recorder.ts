@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Kernel, Request, Response } from '../../kernel/index.ts'
+import type { Kernel, RawRequest, Request, Response } from '../../kernel/index.ts'
 import { originalOf } from '../shared/http/rewrite.ts'
 import { describeError } from '../shared/logging/logger.ts'
 import { type Marks, marksOf } from '../shared/schema/marks.ts'
@@ -12,15 +12,11 @@ import type { InspectorSettings } from './options.ts'
 import { type Redactor, without } from './redact.ts'
 
 /** The data with which a request can be sent again: the real values, which leave this process only as a request to itself. */
-export interface CapturedRequest {
-  readonly method: string
-  readonly target: string
+export interface CapturedRequest extends Pick<RawRequest, 'method' | 'target' | 'ip' | 'hasBody'> {
   readonly headers: Readonly<Record<string, string>>
-  readonly ip: string
   /** The host that the server determined, which need not be that of the header. */
   readonly host: string | undefined
   readonly isSecure: boolean
-  readonly hasBody: boolean
   readonly isUpgrade: boolean
   readonly received: CapturedBody
   readonly sent: CapturedBody
@@ -56,7 +52,7 @@ export class Recorder {
   readonly #bodyLimit: number
   readonly #server: Pick<Kernel, 'listing'>
   /** What a request of the previous version shows of HTTP. */
-  readonly #restored = new WeakMap<Activity, object>()
+  readonly restored = new WeakMap<Activity, object>()
   /** Values in the path of a request that are not shown. */
   readonly #secrets = new WeakMap<Activity, readonly string[]>()
 
@@ -87,7 +83,7 @@ export class Recorder {
   /** Takes over what the previous version of the application has recorded, as its page has shown it. */
   restore(entries: readonly (Activity & { readonly http?: object })[]): void {
     const activities = entries.map(({ http, ...activity }) => {
-      if (http) this.#restored.set(activity, { ...http, replay: 'the previous version of the application received it' })
+      if (http) this.restored.set(activity, { ...http, replay: 'the previous version of the application received it' })
       return activity
     })
     for (const one of this.activities.restore(activities)) {
@@ -95,10 +91,6 @@ export class Recorder {
       if (one.error !== undefined && one.outcome === 'failed' && one.kind !== 'outgoing') this.exceptions.add(one)
       this.activities.onChange(one)
     }
-  }
-
-  restoredOf(activity: Activity): object | undefined {
-    return this.#restored.get(activity)
   }
 
   /** Returns the work to which a log line belongs; by the id as well, since the responses to failures are made outside of the handler. */

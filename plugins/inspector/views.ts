@@ -25,7 +25,7 @@ export function summaryOf({ id, kind, title, trace, parent, at, ms, outcome, not
 /** Returns all details of one piece of work, with the work that belongs to it. */
 export async function detailsOf(server: Kernel, recorder: Recorder, activity: Activity): Promise<object> {
   const kept = recorder.capturedOf(activity)
-  const http = kept === undefined ? recorder.restoredOf(activity) : await httpOf(recorder, activity, kept)
+  const http = kept === undefined ? recorder.restored.get(activity) : await httpOf(recorder, activity, kept)
   const related = recorder.activities.ofTrace(activity.trace)
   return {
     ...summaryOf(activity),

@@ -50,12 +50,7 @@ export interface SocketRoute extends Omit<WebsocketSettings, 'maxSockets' | 'max
 }
 
 /** What a socket keeps of its request. */
-export interface Opening {
-  readonly data: unknown
-  readonly params: object
-  readonly ip: string
-  readonly protocol: string
-}
+export type Opening = Readonly<Pick<ServerSocket, 'data' | 'params' | 'ip' | 'protocol'>>
 
 /** How a connection ends: the code of RFC 6455 section 7.4, and the reason. */
 export interface Closing {

@@ -41,7 +41,7 @@ export class MemoryStore implements CacheStore {
         this.#open.delete(open)
         if (open.isStale) return 'stale'
         this.#entries.set(key, { entry, tags }, seconds * 1000)
-        if (this.#entries.has(key)) for (const tag of tags) this.#index(tag).add(key)
+        if (this.#entries.has(key)) for (const tag of tags) madeIn(this.#keysOf, tag, () => new Set<string>()).add(key)
         return 'stored'
       },
       abandon: () => void this.#open.delete(open),
@@ -70,10 +70,6 @@ export class MemoryStore implements CacheStore {
 
   close(): void {
     this.#entries.clear()
-  }
-
-  #index(tag: string): Set<string> {
-    return madeIn(this.#keysOf, tag, () => new Set())
   }
 
   /** Removes a key from the index of tags, which must shrink with the entries, or it would itself fill the memory. */

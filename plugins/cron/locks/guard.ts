@@ -17,10 +17,7 @@ const again = 1_000
 /** An instance that cannot reach the lock for this long skips the tick. */
 const patience = 60_000
 
-export interface ClaimWish {
-  readonly job: string
-  readonly tick: number | undefined
-  readonly exclusive: CronClaim['exclusive']
+export interface ClaimWish extends Pick<CronClaim, 'job' | 'tick' | 'exclusive'> {
   /** The time of the next tick, at which this one is skipped. */
   readonly next: number | undefined
   readonly signal: AbortSignal

@@ -10,6 +10,7 @@ import { parse } from 'secure-json-parse'
 import type { Request, Response } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { safely } from '../../shared/values/safely.ts'
+import type { ServerSocket } from '../../websocket/index.ts'
 import type { Operation } from '../execution/documents.ts'
 import type { Variables } from '../execution/execute.ts'
 import { describeError, describeResult } from '../execution/mask-errors.ts'
@@ -28,13 +29,7 @@ const badRequest = 4400
 const internalError = 4500
 
 /** The members of the websocket plugin's socket that GraphQL needs. */
-interface Socket {
-  readonly data: Exchange
-  readonly protocol: string
-  send(text: string): boolean
-  drained(): Promise<void>
-  close(code?: number, reason?: string): void
-}
+type Socket = Pick<ServerSocket<Exchange, string>, 'data' | 'protocol' | 'send' | 'drained' | 'close'>
 
 /** The request that opened a socket, and the functions through which the protocol handles its messages. */
 interface Exchange {
