@@ -1,6 +1,4 @@
 import { urlOf } from './http/request/host.ts'
-import { KernelRequest } from './http/request/request.ts'
-import { KernelResponse } from './http/response/response-buffer.ts'
 import type { Explanation, Inspected, Listing, PluginNode } from './inspection.ts'
 import { LifeCycle } from './life/life-cycle.ts'
 import type { ResolvedKernelOptions } from './options.ts'
@@ -70,13 +68,8 @@ export class Kernel extends RouteVerbs {
     this.worker = settings.workers.place
     this.router = settings.router ?? sharedRouter
     this.logger = settings.logger
-    // One subclass each for every server: members that plugins add to requests exist on this server only.
-    const classes = {
-      Request: class Request extends KernelRequest {},
-      Response: class Response extends KernelResponse {},
-    }
     this.#routes = new CompiledRoutes(this.router, this.#root.scope, settings.catalog.absent)
-    this.#dispatcher = new Dispatcher(this, this.#state, this.#routes, this.#root.scope, classes)
+    this.#dispatcher = new Dispatcher(this, this.#state, this.#routes, this.#root.scope)
     const host: ContextHost = {
       server: this,
       state: this.#state,
@@ -86,7 +79,7 @@ export class Kernel extends RouteVerbs {
       rewriters: this.#dispatcher.rewriters,
       fallbacks: this.#dispatcher.finder.fallbacks,
       routes: this.#routes,
-      prototypes: { request: classes.Request.prototype, response: classes.Response.prototype },
+      prototypes: this.#dispatcher.prototypes,
     }
     this.#life = new LifeCycle(this.#state, this.#root, host, this.#dispatcher)
     const { limits } = settings

@@ -1,8 +1,8 @@
 import type { RawRequest, Rewriter } from '../http/raw.ts'
 import { hostMistake } from '../http/request/host.ts'
-import type { HostServer, KernelRequest } from '../http/request/request.ts'
+import { type HostServer, KernelRequest } from '../http/request/request.ts'
 import { parseTarget, type Target } from '../http/request/target.ts'
-import type { KernelResponse } from '../http/response/response-buffer.ts'
+import { KernelResponse } from '../http/response/response-buffer.ts'
 import type { Scope } from '../plugin/scope.ts'
 import { BadRequestError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
@@ -42,27 +42,21 @@ export class Dispatcher {
   readonly #state: LifeState
   readonly #root: Scope
   #refuse!: CompiledRoute
-  readonly #Request: typeof KernelRequest
-  readonly #Response: typeof KernelResponse
+  // One subclass each for every server: members that plugins add to requests exist on this server only.
+  readonly #Request: typeof KernelRequest = class Request extends KernelRequest {}
+  readonly #Response: typeof KernelResponse = class Response extends KernelResponse {}
+  readonly prototypes = { request: this.#Request.prototype, response: this.#Response.prototype }
   /** The number of requests received from an adapter whose responses have not been passed to it yet. */
   inFlight = 0
   #onIdle: (() => void) | undefined
 
-  constructor(
-    kernel: HostServer,
-    state: LifeState,
-    routes: CompiledRoutes,
-    root: Scope,
-    classes: { Request: typeof KernelRequest; Response: typeof KernelResponse },
-  ) {
+  constructor(kernel: HostServer, state: LifeState, routes: CompiledRoutes, root: Scope) {
     this.#kernel = kernel
     this.#state = state
     this.responder = new Responder(state, () => {
       if (--this.inFlight === 0) this.#onIdle?.()
     })
     this.finder = new RouteFinder(routes, root)
-    this.#Request = classes.Request
-    this.#Response = classes.Response
     this.#root = root
   }
 

@@ -1,10 +1,8 @@
-import { systemClock } from '../support/clock.ts'
-import { Deadlines } from '../support/deadlines.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { type Activity, busiestMoment, silence } from './drain-moments.ts'
 import { listenError } from './listen-errors.ts'
 import { fetchHandler } from './web/fetch.ts'
-import type { Phase } from './web/fetch-context.ts'
+import { overSockets, type Phase } from './web/fetch-context.ts'
 
 type WebRequest = globalThis.Request
 
@@ -41,17 +39,12 @@ export class BunAdapter implements Adapter {
     const { port, host, limits, https, share, upgrades, onWarning } = options
     const idle = seconds(limits.keepAliveTimeout)
     const answer = fetchHandler(handler, {
-      limits,
-      onWarning,
-      secure: https !== undefined,
-      wire: true,
+      ...overSockets(options),
       // Bun itself refuses HTTP/1.1 without a Host, so only HTTP/1.0 arrives here without one.
       hostOptional: true,
       activity: this.#activity,
-      upgrades,
       connection: (request) => ({ runtime: 'bun', request, server: this.#server! }),
       ip: (request) => this.#server?.requestIP(request)?.address ?? '',
-      deadlines: new Deadlines(limits.receiveTimeout, systemClock),
       // Bun's one idle timer also runs while a handler works, and bytes of a body do not restart it. With `Connection: close`
       // Bun would end the connection immediately, and a client that is still sending would not see its response (measured: half of them).
       phase: (request: WebRequest, phase: Phase) => {

@@ -1,11 +1,10 @@
 import { systemClock } from '../support/clock.ts'
-import { Deadlines } from '../support/deadlines.ts'
 import { within } from '../support/within.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { type Activity, busiestMoment } from './drain-moments.ts'
 import { listenError } from './listen-errors.ts'
 import { fetchHandler } from './web/fetch.ts'
-import type { HeaderLines, Phase } from './web/fetch-context.ts'
+import { type HeaderLines, overSockets, type Phase } from './web/fetch-context.ts'
 
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
@@ -45,25 +44,19 @@ export class DenoAdapter implements Adapter {
   #isStopping = false
   /** When accepting a connection last failed. */
   #deafAt = Number.NEGATIVE_INFINITY
-  #secure = false
-  #upgrades: ListenOptions['upgrades'] = []
+  #options: ListenOptions | undefined
   #giveUp: () => void = () => {}
   readonly #givenUp = new Promise<void>((resolve) => {
     this.#giveUp = resolve
   })
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
-    const { port, host, limits, https, share, upgrades, onWarning } = options
-    this.#secure = https !== undefined
-    this.#upgrades = upgrades
+    const { port, host, https, share, upgrades, onWarning } = options
+    this.#options = options
     const answer = fetchHandler(handler, {
-      limits,
-      onWarning,
-      secure: https !== undefined,
-      wire: true,
+      ...overSockets(options),
       hostOptional: false,
       linesOf: headerLines(),
-      upgrades,
       // The signal is not read for every request: once read, it stays in memory as long as its connection.
       connection: (request) => ({
         runtime: 'deno',
@@ -73,7 +66,6 @@ export class DenoAdapter implements Adapter {
       hasAuthority: https !== undefined,
       showsTarget: true,
       keepsUnread: true,
-      deadlines: new Deadlines(limits.receiveTimeout, systemClock),
       activity: this.#activity,
       ip: (_request, info) => (info as { remoteAddr: { hostname?: string } }).remoteAddr.hostname ?? '',
       phase: (request: WebRequest, phase: Phase) => {
@@ -142,7 +134,7 @@ export class DenoAdapter implements Adapter {
   cut(): number {
     const open = this.#pending.size
     // Once `shutdown` has closed a TLS listener, aborting throws "Bad resource ID" where it cannot be caught.
-    if (!(this.#secure && this.#isStopping)) {
+    if (!(this.#options?.https && this.#isStopping)) {
       try {
         this.#abort.abort()
       } catch (error) {
@@ -158,7 +150,7 @@ export class DenoAdapter implements Adapter {
     this.#isStopping = true
     await busiestMoment(this.#activity)
     // `shutdown` cuts connections that were taken over, even those whose last frame is being sent.
-    const ended = Promise.all(this.#upgrades.map((one) => one.ended?.()))
+    const ended = Promise.all(this.#options?.upgrades.map((one) => one.ended?.()) ?? [])
     await Promise.race([within(ended, lastFramesMs, () => {}, systemClock), this.#givenUp])
     await Promise.race([this.#server?.shutdown(), this.#server?.finished, this.#givenUp])
   }

@@ -1,7 +1,8 @@
-import { type Deadlines, Running } from '../support/deadlines.ts'
+import { Running } from '../support/deadlines.ts'
 import type { FrameworkError } from '../support/errors.ts'
 import { collected, refuseLength } from './body-limit.ts'
 import { BodyReadError, EndedEarlyError, lateRequest } from './head.ts'
+import type { FetchContext } from './web/fetch-context.ts'
 
 /**
  * The body of one web request, read whole or piece by piece, with a time limit. The body is itself the entry in the deadlines, which
@@ -10,9 +11,7 @@ import { BodyReadError, EndedEarlyError, lateRequest } from './head.ts'
 export class IncomingBody extends Running {
   readonly #request: globalThis.Request
   readonly #length: string | undefined
-  /** Whether the runtime itself cuts the body at its declared length. */
-  readonly #framed: boolean
-  readonly #deadlines: Deadlines | undefined
+  readonly #context: FetchContext
   /** Whether the rest of it will never be read. */
   isAbandoned = false
   /** Whether it is being read, or was. */
@@ -23,22 +22,16 @@ export class IncomingBody extends Running {
   /** How many reads are waiting for a piece of it. */
   #waiting = 0
 
-  constructor(
-    request: globalThis.Request,
-    length: string | undefined,
-    framed: boolean,
-    deadlines: Deadlines | undefined,
-  ) {
+  constructor(request: globalThis.Request, length: string | undefined, context: FetchContext) {
     super()
     this.#request = request
     this.#length = length
-    this.#framed = framed
-    this.#deadlines = deadlines
+    this.#context = context
   }
 
   /** Whether a read is still waiting for parts of it, with a time limit. */
   get isReceiving(): boolean {
-    return this.isRead && !this.isAbandoned && !this.#isWhole && this.#deadlines !== undefined
+    return this.isRead && !this.isAbandoned && !this.#isWhole && this.#context.deadlines !== undefined
   }
 
   /** Reads the whole body, but never more than `limit` bytes. */
@@ -49,8 +42,8 @@ export class IncomingBody extends Running {
       this.isAbandoned = true
       return Promise.reject(refusal)
     }
-    // The declared length has been compared with the limit, so the native reader can do the work.
-    return length === undefined || !this.#framed ? collected(this.stream(), limit) : this.#whole()
+    // The declared length, at which the runtime cuts what a socket sends, has been compared with the limit: the native reader can do the work.
+    return length === undefined || !this.#context.wire ? collected(this.stream(), limit) : this.#whole()
   }
 
   /** Called when the request is over: releases from memory a body that no read is waiting for, before its time is over. */
@@ -67,7 +60,7 @@ export class IncomingBody extends Running {
     if (this.isRead || this.#request.bodyUsed) throw BodyReadError()
     this.isRead = true
     this.#onLate = onLate
-    this.#deadlines?.add(this)
+    this.#context.deadlines?.add(this)
   }
 
   /** Reads piece by piece, from when the first is requested; leaving the loop early cancels the rest, even while a piece is awaited. */
@@ -139,7 +132,7 @@ export class IncomingBody extends Running {
 
   /** Ends the time limit. Its callback refers to the request, so it is also removed (see `TimeLimit`). */
   #end(): void {
-    this.#deadlines?.end(this)
+    this.#context.deadlines?.end(this)
     this.#onLate = undefined
   }
 }

@@ -47,8 +47,7 @@ class InjectRaw implements RawRequest {
   readonly isReceiving = false
   readonly upgrade: string | undefined
   readonly #headers: Record<string, string>
-  readonly #body: InjectRequest['body']
-  readonly #signal: AbortSignal | undefined
+  readonly #request: InjectRequest
   readonly #onReply: (reply: Reply) => void
   /** Callbacks for the end of the request; `undefined` after it. */
   #waiting: (() => void)[] | undefined = []
@@ -62,7 +61,6 @@ class InjectRaw implements RawRequest {
     this.#headers = lowerCase(request.headers)
     this.#headers.host ??= authorityOf(request.url)
     this.host = hostFor(request.url, this.#headers.host, true)
-    this.#body = request.body
     if (typeof request.body === 'string' || request.body instanceof Uint8Array) {
       this.#headers['content-length'] ??= String(Buffer.byteLength(request.body))
     }
@@ -70,7 +68,7 @@ class InjectRaw implements RawRequest {
     // As over a socket, an empty body does not count, while a stream counts until it has ended.
     this.hasBody = length === undefined ? request.body !== undefined : Number(length) > 0
     if (request.peer !== undefined) this.upgrade = this.#headers.upgrade?.toLowerCase()
-    this.#signal = request.signal
+    this.#request = request
     this.#onReply = onReply
   }
 
@@ -83,26 +81,26 @@ class InjectRaw implements RawRequest {
   }
 
   bytes(limit: number): Promise<Uint8Array> {
-    const body = this.#body
+    const body = this.#request.body
     const mistake = refuseLength(this.#headers['content-length'], limit)
     if (mistake !== undefined) return Promise.reject(mistake)
     if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
       return collected(this.stream(), limit, () => {
-        if (this.#signal?.aborted) throw left()
+        if (this.#request.signal?.aborted) throw left()
       })
     }
     if (this.#isRead) return Promise.reject(BodyReadError())
     this.#isRead = true
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
     // Measured, whatever content-length claims.
-    const late = refuseLength(bytes.byteLength, limit) ?? (this.#signal?.aborted ? left() : undefined)
+    const late = refuseLength(bytes.byteLength, limit) ?? (this.#request.signal?.aborted ? left() : undefined)
     return late === undefined ? Promise.resolve(bytes) : Promise.reject(late)
   }
 
   async *stream(): AsyncGenerator<Uint8Array> {
     if (this.#isRead) throw BodyReadError()
     this.#isRead = true
-    const body = this.#body
+    const body = this.#request.body
     if (body === undefined) return
     if (typeof body === 'string') yield Buffer.from(body)
     else if (body instanceof Uint8Array) yield body
@@ -110,8 +108,8 @@ class InjectRaw implements RawRequest {
   }
 
   onAbort(listener: () => void): void {
-    if (this.#signal?.aborted) listener()
-    else this.#signal?.addEventListener('abort', listener, { once: true })
+    if (this.#request.signal?.aborted) listener()
+    else this.#request.signal?.addEventListener('abort', listener, { once: true })
   }
 
   onSettled(listener: () => void, always?: boolean): void {
@@ -133,7 +131,7 @@ class InjectRaw implements RawRequest {
 
   respond(reply: Reply): boolean {
     this.#onReply(reply)
-    return this.#signal?.aborted !== true
+    return this.#request.signal?.aborted !== true
   }
 }
 

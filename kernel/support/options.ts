@@ -18,17 +18,7 @@ function unknownOption(option: string, name: string, known: readonly string[]): 
 }
 
 /** The representation of a value in a message. */
-class Shown {
-  readonly #text: string
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  toString(): string {
-    return this.#text
-  }
-}
+class Shown extends String {}
 
 /** An address may contain a password, and a long string is a key or a certificate rather than a word. */
 export const mayBeSecret = (text: string): boolean => text.length > 200 || /:\/\/|@|[\r\n]/.test(text)

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Connection } from '../../http/raw.ts'
 import { type RequestHandler, type Upgrade, upgradeOf } from '../adapter.ts'
 import { isBun } from '../runtime-name.ts'
 import { leaveIdle } from './idle.ts'
@@ -43,7 +44,7 @@ export function takeUpgrades(
     const protocol = wantsUpgrade(message, upgrades)
     whenAnswered(message.socket, () => {
       if (protocol === undefined) giveBack(server, message, stream, head)
-      else begin(shared, handler, message, { protocol, stream, head })
+      else begin(shared, handler, protocol, { runtime: 'node', message, socket: stream, head })
     })
   })
 }
@@ -54,12 +55,10 @@ function destroyThis(this: Duplex): void {
   this.destroy()
 }
 
-function begin(
-  context: NodeContext,
-  handler: RequestHandler,
-  message: IncomingMessage,
-  { protocol, stream, head }: { readonly protocol: string; readonly stream: Duplex; readonly head: Buffer },
-): void {
+type NodeConnection = Extract<Connection, { readonly runtime: 'node' }>
+
+function begin(context: NodeContext, handler: RequestHandler, protocol: string, connection: NodeConnection): void {
+  const { message } = connection
   const { socket } = message
   // `node:http` measures the silence since the previous answer, and would end the connection while a guard is still waiting.
   socket.setTimeout(0)
@@ -80,7 +79,7 @@ function begin(
     socket.off('drain', onDrain)
     response.detachSocket(socket)
     leaveIdle(socket)
-    takeOver({ runtime: 'node', message, socket: stream, head }, headers)
+    takeOver(connection, headers)
     // The request has ended.
     response.emit('close')
   }

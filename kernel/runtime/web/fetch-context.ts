@@ -1,6 +1,7 @@
 import type { Connection } from '../../http/raw.ts'
-import type { Deadlines } from '../../support/deadlines.ts'
-import { defaultLimits, type Limits, type Upgrade } from '../adapter.ts'
+import { systemClock } from '../../support/clock.ts'
+import { Deadlines } from '../../support/deadlines.ts'
+import { defaultLimits, type Limits, type ListenOptions, type Upgrade } from '../adapter.ts'
 import type { Activity } from '../drain-moments.ts'
 
 /** The state of a request, reported only if it is not answered immediately; `left`: done, but its body was not read to the end. */
@@ -76,3 +77,13 @@ export const inProcess: Omit<FetchContext, 'activity'> = {
   phase: () => {},
   onWarning: () => {},
 }
+
+/** What follows from the options of a server that listens. */
+export const overSockets = ({ limits, https, upgrades, onWarning }: ListenOptions) => ({
+  limits,
+  upgrades,
+  onWarning,
+  secure: https !== undefined,
+  wire: true,
+  deadlines: new Deadlines(limits.receiveTimeout, systemClock),
+})

@@ -142,8 +142,7 @@ class FetchRequest implements RawRequest {
   }
 
   get #incoming(): IncomingBody {
-    const { wire, deadlines } = this.#context
-    this.#body ??= new IncomingBody(this.#request, this.header('content-length'), wire, deadlines)
+    this.#body ??= new IncomingBody(this.#request, this.header('content-length'), this.#context)
     return this.#body
   }
 
