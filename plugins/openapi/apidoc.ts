@@ -63,10 +63,8 @@ const members = [
 /** The route option that was misplaced in the description; `undefined` for any other name. */
 function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | undefined {
   if (known.has(name)) return name
-  const near = nearest(
-    name,
-    [...known, ...members].filter((one) => typeof one === 'string'),
-  )
+  const names = [...known, ...members].filter((one) => typeof one === 'string')
+  const near = nearest(name, names)
   return near === undefined || members.includes(near) ? undefined : near
 }
 

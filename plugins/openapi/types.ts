@@ -1,6 +1,8 @@
 import type { RouteOptions } from '../../kernel/index.ts'
 import type { DocumentService, Extensible } from '../shared/descriptions/document-service.ts'
-import type { SecurityRequirement, StatesSecurity } from '../shared/descriptions/security.ts'
+import type { DescribedRoute, SecurityRequirement, StatesSecurity } from '../shared/descriptions/security.ts'
+
+export type { DescribedRoute } from '../shared/descriptions/security.ts'
 
 /** JSON Schema 2020-12, which OpenAPI 3.1 uses; references refer to `#/components/schemas/…`. */
 export type OpenApiSchema = boolean | { readonly [keyword: string]: unknown }
@@ -197,18 +199,6 @@ export interface ApiDescription extends DocumentService<OpenApiDocument> {
    * writeFileSync('openapi.json', JSON.stringify(server.services.get('openapi').document(), null, 2))
    */
   document(): OpenApiDocument
-}
-
-/** A route, for a plugin that describes the responses it sends instead of the handler. */
-export interface DescribedRoute {
-  /** The method of the route: `GET`. */
-  readonly method: string
-  /** The path as registered, with the prefixes of its groups: `/users/:id`. */
-  readonly path: string
-  /** All options of the route. */
-  readonly options: RouteOptions
-  /** The parsed options with which the plugin was registered. */
-  readonly settings: unknown
 }
 
 /** Data that a plugin adds to the API description. */

@@ -129,7 +129,7 @@ class Channels {
     const tag = tagOf(path)
     const asked = Array.isArray(apidoc.security)
       ? (toPlain(apidoc.security) as SecurityRequirement[])
-      : (this.#policies.of({ sets: [options, ...guardsOf(route.middlewares)], route }) ?? this.#options.security)
+      : (this.#policies.of([options, ...guardsOf(route.middlewares)], route) ?? this.#options.security)
     const own = extensionsOf(apidoc, note)
     const channel: Json = {
       address: path.template,

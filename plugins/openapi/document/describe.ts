@@ -216,7 +216,7 @@ function operationOf(scene: Scene, tag: string | undefined, policies: Policies):
   const { tags, summary, description, security, ...plain } = plainMembers(apidoc, scene.note)
   const parameters = mergeParameters(scene, parametersOf(scene), apidoc.parameters)
   const requestBody = mergeBody(scene, bodyOf(scene), apidoc.requestBody)
-  const asked = security ?? policies.of(scene)
+  const asked = security ?? policies.of(scene.sets, scene.route)
   const operation: Json = {
     tags: tags ?? (tag === undefined ? undefined : [tag]),
     summary,

@@ -45,10 +45,8 @@ export function responsesOf(scene: Scene, apidoc: Json): Responses {
     }
   }
   if (isObject(apidoc.responses)) mergeResponses(scene, responses, apidoc.responses)
-  Object.assign(
-    responses,
-    failuresOf(scene, (status) => responses[status] === undefined),
-  )
+  const failures = failuresOf(scene, (status) => responses[status] === undefined)
+  Object.assign(responses, failures)
   if (!Object.keys(responses).some((status) => /^[23]|default/.test(status))) responses['200'] = { description: 'OK' }
   return Object.fromEntries(Object.entries(responses).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
@@ -73,11 +71,8 @@ function mergeResponses(scene: Scene, responses: Responses, given: Json): void {
     else if (isComponentReference(value as Json)) responses[status] = referenceOf(scene, status, value as Json)
     else if (typeof (value as Json).$ref === 'string') responses[status] = describedResponse(scene, status, value)
     else {
-      const base = below === undefined || '$ref' in below ? {} : below
-      responses[status] = mergeOver(
-        base as Json,
-        responseOf(scene, status, value as Json, base as Json),
-      ) as unknown as OpenApiResponse
+      const base = (below === undefined || '$ref' in below ? {} : below) as Json
+      responses[status] = mergeOver(base, responseOf(scene, status, value as Json, base)) as unknown as OpenApiResponse
     }
   }
 }

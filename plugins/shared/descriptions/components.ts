@@ -86,16 +86,16 @@ export class Schemas {
     const known = new Set([...components.values()].map(({ name }) => name))
     const write = (value: unknown): unknown => {
       if (value instanceof Link) {
-        const component = components.get(value.part)
-        if (component === undefined) return write(value.part.body)
+        const component = components.get(value.to)
+        if (component === undefined) return write(value.to.body)
         return { ...reference(component.name), ...(write(value.beside) as Json | undefined) }
       }
       if (value instanceof NamedLink) {
         const beside = write(value.beside) as Json | undefined
-        if (known.has(value.name)) return { ...reference(value.name), ...beside }
-        return { ...beside, description: `Not described: there is no component "${value.name}".` }
+        if (known.has(value.to)) return { ...reference(value.to), ...beside }
+        return { ...beside, description: `Not described: there is no component "${value.to}".` }
       }
-      if (value instanceof Address) return reference(components.get(value.part)!.name).$ref
+      if (value instanceof Address) return reference(components.get(value.to)!.name).$ref
       if (Array.isArray(value)) return value.map(write)
       return isObject(value) ? mapMembers(value, write) : value
     }
@@ -169,11 +169,11 @@ function reachable(document: unknown): Part[] {
   const open: unknown[] = [document]
   for (let next = open.pop(); open.length > 0 || next !== undefined; next = open.pop()) {
     if (next instanceof Link || next instanceof Address) {
-      if (!parts.has(next.part)) {
-        parts.add(next.part)
-        open.push(next.part.body)
+      if (!parts.has(next.to)) {
+        parts.add(next.to)
+        open.push(next.to.body)
       }
-      if (next instanceof Link && next.beside !== undefined) open.push(next.beside)
+      if (next.beside !== undefined) open.push(next.beside)
     } else if (next instanceof NamedLink) open.push(next.beside)
     else if (typeof next === 'object' && next !== null) open.push(...Object.values(next).reverse())
   }
@@ -185,8 +185,8 @@ function templateOf(body: unknown) {
   const parts: Part[] = []
   const text = JSON.stringify(body, (_name, value: unknown) => {
     if (value instanceof Link || value instanceof Address) {
-      parts.push(value.part)
-      return { '': parts.length, beside: 'beside' in value ? value.beside : undefined }
+      parts.push(value.to)
+      return { '': parts.length, beside: value.beside }
     }
     return value
   })

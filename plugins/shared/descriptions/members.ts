@@ -14,7 +14,7 @@ export const isHeaderName = (name: string) =>
   name.includes('-') || ['authorization', 'cookie'].includes(name.toLowerCase())
 
 /** The schema of a member itself, in place of a link to it. */
-export const schemaOf = (member: unknown): unknown => (member instanceof Link ? member.part.body : member)
+export const schemaOf = (member: unknown): unknown => (member instanceof Link ? member.to.body : member)
 
 /** Whether a member is required: one with a default may be left out. */
 export function isRequired({ properties, required }: Members, name: string): boolean {
@@ -27,9 +27,9 @@ const none: Members = { properties: new Map(), required: new Set(), isOpen: true
 /** Reads the members of an object schema, including combinations and references; a schema without any is open. */
 export function membersOf(schema: unknown, open: ReadonlySet<unknown> = new Set()): Members {
   if (schema instanceof Link) {
-    if (open.has(schema.part)) return none
-    const inside = new Set(open).add(schema.part)
-    const target = membersOf(schema.part.body, inside)
+    if (open.has(schema.to)) return none
+    const inside = new Set(open).add(schema.to)
+    const target = membersOf(schema.to.body, inside)
     return schema.beside === undefined ? target : all([target, membersOf(schema.beside, inside)])
   }
   if (!isObject(schema)) return none

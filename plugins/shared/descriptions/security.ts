@@ -5,18 +5,25 @@ import { isObject, type Json, put } from '../values/json.ts'
 /** Names of security schemes that are required together, each with its scopes. */
 export type SecurityRequirement = { readonly [scheme: string]: readonly string[] }
 
+/** A route, for a plugin that describes it instead of the handler. */
+export interface DescribedRoute {
+  /** The method of the route: `GET`. */
+  readonly method: string
+  /** The path as registered, with the prefixes of its groups: `/users/:id`. */
+  readonly path: string
+  /** All options of the route. */
+  readonly options: RouteOptions
+  /** The parsed options with which the plugin was registered. */
+  readonly settings: unknown
+}
+
 /** The part of a plugin's description that states the security of routes. */
 export interface StatesSecurity {
   /**
    * Returns the security requirements of a route, one of which is enough, and the schemes that they name; an empty list means that nothing is
    * required. Called for each route that the plugin reaches, in AsyncAPI as well.
    */
-  security?(route: {
-    readonly method: string
-    readonly path: string
-    readonly options: RouteOptions
-    readonly settings: unknown
-  }): {
+  security?(route: DescribedRoute): {
     /** The Security Scheme Objects, by name. */
     readonly schemes: { readonly [name: string]: object }
     /** One of them is enough; `{}` stands for no credential. */
@@ -45,13 +52,7 @@ export function policiesOf(always: readonly SecurityRequirement[] = [], defined:
   const takesRoles = type !== 'oauth2' && type !== 'openIdConnect'
   return {
     /** The requirements of an operation: those of all its policies and of every operation. `undefined` where it has no policy. */
-    of({
-      sets,
-      route,
-    }: {
-      readonly sets: readonly RouteOptions[]
-      readonly route: ListedRoute
-    }): SecurityRequirement[] | undefined {
+    of(sets: readonly RouteOptions[], route: ListedRoute): SecurityRequirement[] | undefined {
       const policies = sets.flatMap((set) => (set as { policy?: unknown }).policy ?? []).filter(isNamed)
       const stated = statedBy(route)
       for (const { schemes } of stated) Object.assign(ofPlugins, schemes)

@@ -26,36 +26,25 @@ export interface Part {
   body: unknown
 }
 
-/** A place for a part, with keywords that apply in addition to it. */
-export class Link {
-  readonly part: Part
+/** Refers to something, with keywords that apply in addition to it. */
+class Referral<To> {
+  readonly to: To
   readonly beside: Json | undefined
 
-  constructor(part: Part, beside?: Json) {
-    this.part = part
+  constructor(to: To, beside?: Json) {
+    this.to = to
     this.beside = beside
   }
 }
+
+/** A place for a part. */
+export class Link extends Referral<Part> {}
 
 /** The address of a part as a string, for a discriminator. */
-export class Address {
-  readonly part: Part
-
-  constructor(part: Part) {
-    this.part = part
-  }
-}
+export class Address extends Referral<Part> {}
 
 /** A reference to a component by a name that the application gives it: only at the end is it known whether that exists. */
-export class NamedLink {
-  readonly name: string
-  readonly beside: Json | undefined
-
-  constructor(name: string, beside?: Json) {
-    this.name = name
-    this.beside = beside
-  }
-}
+export class NamedLink extends Referral<string> {}
 
 const isText = (value: unknown) => typeof value === 'string'
 const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText)
@@ -130,7 +119,6 @@ export class Translation {
   readonly #shown: (node: Json) => Json
   readonly #note: Note
   readonly #root: Part
-  readonly #name: string
   readonly #open: { readonly node: unknown; readonly part: Part }[] = []
   readonly #copies = new Map<unknown, number>()
 
@@ -141,7 +129,6 @@ export class Translation {
     this.#parts = new Map([[this.#flat, part]])
     this.#note = note
     this.#root = part
-    this.#name = part.name
     this.#open.push({ node: this.#flat, part })
     for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) {
       next.part.body = this.#schema(next.node, new Set(), next.node)
@@ -167,7 +154,7 @@ export class Translation {
       const id = idOf(node)
       if (id !== undefined) return this.#link(node, id)
       if (around.has(node) || around.size >= maxDepth || this.#isCopiedOften(node)) {
-        return this.#link(node, typeof node.title === 'string' ? node.title : this.#name)
+        return this.#link(node, typeof node.title === 'string' ? node.title : this.#root.name)
       }
     }
     const inside = new Set(around).add(node)
@@ -200,7 +187,7 @@ export class Translation {
   }
 
   #nameOf(node: Json & { readonly [formerName]?: string }): string {
-    return idOf(node) ?? node[formerName] ?? this.#name
+    return idOf(node) ?? node[formerName] ?? this.#root.name
   }
 
   #members(node: Json, inside: ReadonlySet<unknown>): Json {
@@ -233,7 +220,7 @@ export class Translation {
     if (!isObject(value) || typeof value.propertyName !== 'string') return undefined
     const mapping = mapMembers(isObject(value.mapping) ? value.mapping : {}, (ref) => {
       const target = targetOf(ref, this.#flat)
-      return isObject(target) ? new Address(this.#link(target, this.#nameOf(target)).part) : undefined
+      return isObject(target) ? new Address(this.#link(target, this.#nameOf(target)).to) : undefined
     })
     return { propertyName: value.propertyName, ...(Object.keys(mapping).length > 0 && { mapping }) }
   }
