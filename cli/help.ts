@@ -29,10 +29,8 @@ export function printCommands(page: Page, groups: readonly CommandGroup[], examp
   for (const { heading, commands } of shown) {
     page.print('')
     if (heading !== '') page.print(page.bold(heading))
-    printRows(
-      page,
-      commands.map(({ name, description }) => [name.padEnd(width), description]),
-    )
+    const rows = commands.map(({ name, description }): [string, string] => [name.padEnd(width), description])
+    printRows(page, rows)
   }
   if (examples.length > 0) page.print(`\n${page.bold('Examples')}`)
   for (const example of examples) page.print(`  ${programName} ${example}`)

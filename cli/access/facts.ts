@@ -45,14 +45,10 @@ export function changesOf(before: readonly string[], now: readonly string[]): Ch
   const old = before.map(readFact)
   const current = now.map(readFact)
   const keyOf = ({ name, credential }: Fact) => credential?.by ?? name.replace(/^limit .*/, 'limit')
-  const left = current.filter((fact) => !old.some((one) => keyOf(one) === keyOf(fact)))
+  const sameIn = (facts: readonly Fact[], fact: Fact) => facts.find((one) => keyOf(one) === keyOf(fact))
+  const left = current.filter((fact) => sameIn(old, fact) === undefined)
   return [
-    ...old.flatMap((from) =>
-      changeOf(
-        from,
-        current.find((one) => keyOf(one) === keyOf(from)),
-      ),
-    ),
+    ...old.flatMap((from) => changeOf(from, sameIn(current, from))),
     ...left.map(({ text }) => ({ from: 'nothing', to: text, isWider: false })),
   ]
 }

@@ -94,12 +94,8 @@ function joined(ways: readonly (WayIn & { readonly any: string })[]): WayIn[] {
 
 type Found = Pick<WayIn, 'way' | 'facts'>
 
-function waysOfRoute({
-  record,
-  scope,
-  reachedBy,
-  steps,
-}: FullListing['routes'][number]): (Found & { readonly any: string })[] {
+function waysOfRoute(route: FullListing['routes'][number]): (Found & { readonly any: string })[] {
+  const { record, scope, reachedBy, steps } = route
   const { options, path, method } = record
   const own = [...record.groupMiddlewares.flat(), ...((options.middlewares ?? []) as readonly Middleware[])]
   const { facts, parts } = demandsOf(reaching(scope), { method, path, options })
@@ -127,17 +123,8 @@ function waysOfPlugin(entry: PluginEntry): Found[] {
   const { ways } = definition.access || {}
   return (ways?.(settings as never) ?? []).map(({ method, path, conditions = {}, after = 'all' }) => {
     const all = reaching(scope)
-    const before = {
-      all,
-      before: all.slice(
-        0,
-        Math.max(
-          0,
-          all.findIndex((one) => one.entry === entry),
-        ),
-      ),
-      none: [],
-    }
+    const own = all.findIndex((one) => one.entry === entry)
+    const before = { all, before: all.slice(0, Math.max(0, own)), none: [] }
     const full = after === 'none' ? path : scope.prefix + path
     const { facts } = demandsOf(before[after], { method, path: full, options: undefined })
     return { way: `${method} ${full}`, facts: sorted([...facts, ...listed(conditions)]) }
@@ -263,9 +250,6 @@ export function placeOf(site: unknown, entry: PluginEntry | undefined, plugins: 
   const text = String(site ?? '')
   if (text.startsWith('/')) return relative(process.cwd(), text)
   if (entry === undefined) return ''
-  return placeOf(
-    entry.site,
-    plugins.find(({ children }) => children.includes(entry)),
-    plugins,
-  )
+  const owner = plugins.find(({ children }) => children.includes(entry))
+  return placeOf(entry.site, owner, plugins)
 }

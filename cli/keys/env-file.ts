@@ -95,10 +95,8 @@ export function withEntries(text: string, values: Readonly<Record<string, string
   }
   changed += text.slice(at)
   const missing = Object.entries(values).filter(([name]) => !found.some((one) => one.name === name))
-  return withLines(
-    changed,
-    missing.map(([name, value]) => `${name}=${quoted(value)}`),
-  )
+  const lines = missing.map(([name, value]) => `${name}=${quoted(value)}`)
+  return withLines(changed, lines)
 }
 
 /** A value on one line: in double quotes, every reader takes `\n` for a line break. PEM and base64 have no quotes or backslashes. */

@@ -23,10 +23,8 @@ export function ignoring(text: string, entries: readonly string[]): string {
     const last = found.findLastIndex((line) => bareOf(line) === bare && !line.startsWith('!'))
     return last > found.findLastIndex((line) => line.startsWith('!') && bareOf(line.slice(1)) === bare)
   }
-  return withLines(
-    text,
-    entries.filter((entry) => !covers(entry)),
-  )
+  const missing = entries.filter((entry) => !covers(entry))
+  return withLines(text, missing)
 }
 
 /** `/keys/`, `keys/`, `keys` and `keys/**` are spellings of one. */
