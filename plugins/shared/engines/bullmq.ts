@@ -40,14 +40,9 @@ export class BullmqDriver implements QueueDriver<object> {
   /** Callers that wait for the connection for publishing. */
   readonly #waiting = new Set<() => void>()
 
-  private constructor(
-    packages: typeof bullmq,
-    connections: RedisConnections,
-    config: BullmqSettings,
-    host: DriverHost,
-  ) {
+  private constructor(packages: typeof bullmq, Client: typeof Redis, config: BullmqSettings, host: DriverHost) {
     this.#bullmq = packages
-    this.#connections = connections
+    this.#connections = connectionsOf(Client, config.connection, host)
     this.#config = config
     this.#host = host
   }
@@ -58,7 +53,7 @@ export class BullmqDriver implements QueueDriver<object> {
       peer('bullmq', () => import('bullmq'), feature),
       peer('ioredis', () => import('ioredis'), feature),
     )
-    return new BullmqDriver(loaded, connectionsOf(Redis, config.connection, host), config, host)
+    return new BullmqDriver(loaded, Redis, config, host)
   }
 
   async publish(topic: string, { texts, options, metas, signal }: Batch<object>): Promise<string[]> {
@@ -198,12 +193,8 @@ export class BullmqDriver implements QueueDriver<object> {
   async #process(job: Job, token: string | undefined, deliver: Deliver): Promise<void> {
     // BullMQ stores 0 for a job without the option.
     const attempts = job.opts.attempts || 1
-    const outcome = await deliver(job.data, {
-      id: job.id!,
-      attempt: job.attemptsMade + 1,
-      attempts,
-      meta: metaIn(job),
-    })
+    const delivery = { id: job.id!, attempt: job.attemptsMade + 1, attempts, meta: metaIn(job) }
+    const outcome = await deliver(job.data, delivery)
     if (outcome.ok) return
     const { error, final } = outcome
     if (outcome.isForeign) {

@@ -1,4 +1,5 @@
 import { systemClock } from '../../../kernel/index.ts'
+import { Memoized } from '../values/memoize.ts'
 import { foreignPause } from '../work/local-queue.ts'
 import type { MessageState, QueueCounts, QueueOperations, StoredMessage } from './contract.ts'
 import { uuidOf } from './ids.ts'
@@ -30,7 +31,7 @@ export class PgbossOperations implements QueueOperations {
   readonly #sql: RunSql
   readonly #schema: string
   /** What was read last. A promise, since a caller that did not await the first reading would take messages of a paused queue. */
-  #paused: Promise<ReadonlySet<unknown>> | undefined
+  readonly #paused = new Memoized(() => this.#readPaused())
   #noticedAt = Number.NEGATIVE_INFINITY
 
   constructor(sql: RunSql, schema: string) {
@@ -103,15 +104,11 @@ export class PgbossOperations implements QueueOperations {
   /** Whether a queue is paused, as known for at most a second. */
   async isPausedNow(topic: string): Promise<boolean> {
     const now = systemClock.monotonic()
-    if (this.#paused === undefined || now - this.#noticedAt >= noticeEvery) {
+    if (now - this.#noticedAt >= noticeEvery) {
       this.#noticedAt = now
-      const reading = this.#readPaused()
-      this.#paused = reading
-      reading.catch(() => {
-        if (this.#paused === reading) this.#paused = undefined
-      })
+      this.#paused.release()
     }
-    return (await this.#paused).has(topic)
+    return (await this.#paused.get()).has(topic)
   }
 
   async #readPaused(): Promise<ReadonlySet<unknown>> {

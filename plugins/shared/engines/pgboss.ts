@@ -1,4 +1,5 @@
 import { systemClock } from '../../../kernel/index.ts'
+import { withCause } from '../../../kernel/support/errors.ts'
 import { peer } from '../environment/optional-package.ts'
 import { addressOf } from '../stores/address.ts'
 import { isUnreachable } from '../stores/unreachable.ts'
@@ -76,9 +77,7 @@ function explain(topic: string): (error: unknown) => never {
   return (error) => {
     const { code } = error as { code?: unknown }
     if (code !== '22P05' && code !== '22P02') throw error
-    throw Object.assign(QueuePayloadError(topic, 'has a character that Postgres cannot keep, such as NUL'), {
-      cause: error,
-    })
+    throw withCause(QueuePayloadError(topic, 'has a character that Postgres cannot keep, such as NUL'), error)
   }
 }
 

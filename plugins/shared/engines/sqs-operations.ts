@@ -54,10 +54,8 @@ export function sqsOperations({ call, addresses }: SqsQueues): QueueOperations {
       await work(message)
       await call('DeleteMessage', { QueueUrl: dead, ReceiptHandle: message.ReceiptHandle })
     }
-    await show(
-      dead,
-      messages.filter((one) => !chosen.includes(one)),
-    )
+    const others = messages.filter((one) => !chosen.includes(one))
+    await show(dead, others)
     return chosen.length
   }
   return {

@@ -10,7 +10,7 @@ import type { SqsSettings } from './options.ts'
 import { Poller } from './poller.ts'
 import type { SqsTerms } from './publish-options.ts'
 import { batches, bodyOf, maxBytes, maxEntries, metaIn, payloadOf, sizeOf, withMeta } from './sqs-body.ts'
-import { SqsDeletes } from './sqs-deletes.ts'
+import { type SqsDeletes, sqsDeletes } from './sqs-deletes.ts'
 import { sqsOperations } from './sqs-operations.ts'
 import type { Sdk, SqsCall, SqsClient, SqsResponse } from './sqs-types.ts'
 
@@ -146,7 +146,7 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
 
   consume(topic: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
     const { waitTimeSeconds, visibilityTimeout } = this.#config
-    const deletes = new SqsDeletes((input) => this.#call('DeleteMessageBatch', input, 5000), this.#host)
+    const deletes = sqsDeletes((input) => this.#call('DeleteMessageBatch', input, 5000), this.#host)
     const poller = new Poller({
       topic,
       concurrency,
@@ -211,12 +211,8 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
 
   /** Leaves a message to another process by a copy: SQS would count each time that this one receives it as an attempt. */
   #giveBack({ url, maxBytes: most }: Address, { MessageId, Body = '' }: Message, meta: object): Promise<boolean> {
-    const options = withMeta(
-      { DelaySeconds: Math.round(foreignPause() / 1000) },
-      { id: MessageId!, ...metaOf(meta) },
-      Body,
-      most,
-    )
+    const delay = { DelaySeconds: Math.round(foreignPause() / 1000) }
+    const options = withMeta(delay, { id: MessageId!, ...metaOf(meta) }, Body, most)
     return this.#try('a message for a newer process could not be given back, so it has lost an attempt', () =>
       this.#call('SendMessage', { QueueUrl: url, MessageBody: Body, ...options }),
     )

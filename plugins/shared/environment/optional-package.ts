@@ -101,9 +101,6 @@ export async function peers<Modules extends readonly unknown[]>(
   if (other !== undefined) throw other
   const [first] = failures
   if (first === undefined) return settled.map((one) => (one as PromiseFulfilledResult<unknown>).value) as never
-  throw missing(
-    first.feature,
-    failures.flatMap(({ names }) => names),
-    first.cause,
-  )
+  const all = failures.flatMap(({ names }) => names)
+  throw missing(first.feature, all, first.cause)
 }
