@@ -52,8 +52,7 @@ async function call(named: NamedRoute, options: ClientOptions, input: Input = {}
   const signal = signalOf(options, input)
   try {
     const client = { ...options, signal, timeout: undefined }
-    const { headers: own, body, retries } = input
-    const sent = { headers: own, body, retries }
+    const sent = { headers: input.headers, body: input.body, retries: input.retries }
     const response = await (isOnce ? once : send)(client, route.method, path, sent, 'application/json')
     const { ok, status, headers } = response
     return { ok, status, headers, body: await read(response) }

@@ -56,61 +56,6 @@ const isTame = (name: string) => /^[\w-]+$/.test(name) && !(name in Object.proto
 /** The maximum number of nodes: with more, generating the code costs more time than it saves. */
 const maxNodes = 500
 
-class Derivation {
-  readonly #root: Node
-  readonly #open = new Set<Node>()
-  #nodes = 0
-
-  constructor(root: Node) {
-    this.#root = root
-  }
-
-  /** Derives the schema; `undefined` where a value may have no form in JSON, such as a function: its object must be written as a whole. */
-  derive(node: unknown): WrittenSchema | undefined {
-    let one = node
-    for (let hops = 0; isObject(one) && one.$ref !== undefined; hops++) {
-      if (hops === 100) return undefined
-      if (combining.some((keyword) => keyword in (one as Node)) || typesOf(one).length > 0) return undefined
-      one = targetOf(one.$ref, this.#root)
-    }
-    if (!isObject(one)) return undefined
-    const types = typesOf(one)
-    const type = types.find((name) => name !== 'null') ?? 'null'
-    const nullable = types.length > 1 && types.includes('null')
-    if (types.length !== (nullable ? 2 : 1)) return undefined
-    const more = nullable ? ({ nullable } as const) : {}
-    if (type === 'null' || scalarTypes.has(type)) return { type, ...more }
-    if (combining.some((keyword) => keyword in one)) return undefined
-    if (this.#open.has(one) || ++this.#nodes > maxNodes) return isSurelyWritten(one) ? anything : undefined
-    this.#open.add(one)
-    const inside = type === 'array' ? this.#array(one) : this.#object(one)
-    this.#open.delete(one)
-    return inside === undefined || inside === anything ? inside : { type, ...more, ...inside }
-  }
-
-  #array({ items, prefixItems }: Node): WrittenSchema {
-    const item = prefixItems === undefined && isObject(items) ? this.derive(items) : undefined
-    return item === undefined || item === anything ? anything : { items: item }
-  }
-
-  #object(node: Node): WrittenSchema | undefined {
-    if (!isSurelyWritten(node)) return undefined
-    const given = isObject(node.properties) ? node.properties : {}
-    const names = Object.keys(given)
-    if (names.length === 0) return anything
-    const properties: Record<string, WrittenSchema> = {}
-    for (const name of names) {
-      const one = isTame(name) ? this.derive(given[name]) : undefined
-      if (one === undefined) return anything
-      properties[name] = one
-    }
-    // fast-json-stringify writes required members first, which is faster: they may be marked only where that does not change the order.
-    const required = new Set(Array.isArray(node.required) ? node.required : [])
-    const end = names.findIndex((name) => !required.has(name))
-    return { properties, required: end === -1 ? names : names.slice(0, end) }
-  }
-}
-
 /** Whether the result is a new array, or a new object without `toJSON`. */
 function isSurelyWritten(node: Node): boolean {
   if (!typesOf(node).includes('object')) return true
@@ -127,6 +72,54 @@ function isSurelyWritten(node: Node): boolean {
  */
 function writtenSchemaOf(schema: object): WrittenSchema | undefined {
   const root = flattened(schema).schema
-  const derived = new Derivation(root).derive(root)
+  const open = new Set<Node>()
+  let nodes = 0
+
+  /** Derives the schema; `undefined` where a value may have no form in JSON, such as a function: its object must be written as a whole. */
+  function derive(node: unknown): WrittenSchema | undefined {
+    let one = node
+    for (let hops = 0; isObject(one) && one.$ref !== undefined; hops++) {
+      if (hops === 100) return undefined
+      if (combining.some((keyword) => keyword in (one as Node)) || typesOf(one).length > 0) return undefined
+      one = targetOf(one.$ref, root)
+    }
+    if (!isObject(one)) return undefined
+    const types = typesOf(one)
+    const type = types.find((name) => name !== 'null') ?? 'null'
+    const nullable = types.length > 1 && types.includes('null')
+    if (types.length !== (nullable ? 2 : 1)) return undefined
+    const more = nullable ? ({ nullable } as const) : {}
+    if (type === 'null' || scalarTypes.has(type)) return { type, ...more }
+    if (combining.some((keyword) => keyword in one)) return undefined
+    if (open.has(one) || ++nodes > maxNodes) return isSurelyWritten(one) ? anything : undefined
+    open.add(one)
+    const inside = type === 'array' ? arrayOf(one) : objectOf(one)
+    open.delete(one)
+    return inside === undefined || inside === anything ? inside : { type, ...more, ...inside }
+  }
+
+  function arrayOf({ items, prefixItems }: Node): WrittenSchema {
+    const item = prefixItems === undefined && isObject(items) ? derive(items) : undefined
+    return item === undefined || item === anything ? anything : { items: item }
+  }
+
+  function objectOf(node: Node): WrittenSchema | undefined {
+    if (!isSurelyWritten(node)) return undefined
+    const given = isObject(node.properties) ? node.properties : {}
+    const names = Object.keys(given)
+    if (names.length === 0) return anything
+    const properties: Record<string, WrittenSchema> = {}
+    for (const name of names) {
+      const one = isTame(name) ? derive(given[name]) : undefined
+      if (one === undefined) return anything
+      properties[name] = one
+    }
+    // fast-json-stringify writes required members first, which is faster: they may be marked only where that does not change the order.
+    const required = new Set(Array.isArray(node.required) ? node.required : [])
+    const end = names.findIndex((name) => !required.has(name))
+    return { properties, required: end === -1 ? names : names.slice(0, end) }
+  }
+
+  const derived = derive(root)
   return derived === anything ? undefined : derived
 }

@@ -11,39 +11,30 @@ export const { FileForbiddenError } = defineErrors({
 
 /** Serves the files of one root, below the segments of its prefix. */
 export function fileServer(settings: StaticSettings, prefix: readonly string[]) {
-  const fallsThrough = prefix.length === 0
+  const miss = (): void => {
+    if (prefix.length > 0) throw FileNotFoundError()
+  }
+  const serve = async (segments: readonly string[], req: Request, res: Response): Promise<void> => {
+    let found = await findFile(settings, segments)
+    if (found === undefined && settings.spa && !segments.at(-1)?.includes('.')) {
+      res.vary('Accept')
+      if (prefersPage(req)) found = await findIndex(settings, [])
+    }
+    if (found === undefined) miss()
+    else if (found === 'redirect') redirect(req, res)
+    else await sendFound(settings, found, req, res)
+  }
   return function staticFiles(req: Request, res: Response): void | Promise<void> {
     if (req.method !== 'GET' && req.method !== 'HEAD') return undefined
     const segments = segmentsOf(req.path)
     const inside = segments === undefined ? undefined : below(prefix, segments)
-    if (inside === undefined) return miss(fallsThrough)
+    if (inside === undefined) return miss()
     if (settings.dotfiles !== 'allow' && hasDotfile(inside)) {
       if (settings.dotfiles === 'deny') throw FileForbiddenError()
-      return miss(fallsThrough)
+      return miss()
     }
-    return serve(settings, inside, req, res, fallsThrough)
+    return serve(inside, req, res)
   }
-}
-
-function miss(fallsThrough: boolean): void {
-  if (!fallsThrough) throw FileNotFoundError()
-}
-
-async function serve(
-  settings: StaticSettings,
-  segments: readonly string[],
-  req: Request,
-  res: Response,
-  fallsThrough: boolean,
-): Promise<void> {
-  let found = await findFile(settings, segments)
-  if (found === undefined && settings.spa && !segments.at(-1)?.includes('.')) {
-    res.vary('Accept')
-    if (prefersPage(req)) found = await findIndex(settings, [])
-  }
-  if (found === undefined) miss(fallsThrough)
-  else if (found === 'redirect') redirect(req, res)
-  else await sendFound(settings, found, req, res)
 }
 
 /** Redirects within this server: the path begins with one slash, as empty segments are refused (serve-static GHSA-cm22-4g7w-348p). */

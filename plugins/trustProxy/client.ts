@@ -57,11 +57,8 @@ export function fromXForwarded(raw: RawRequest, peer: string, trusts: Trust): Re
 /** The same from `Forwarded`; protocol and host come from the element of the farthest trusted proxy. */
 export function fromForwarded(raw: RawRequest, peer: string, trusts: Trust): Rewrite {
   const elements = parseForwarded(raw.header('forwarded')).slice(0, maxHops)
-  const { address, hops } = walk(
-    peer,
-    elements.map((element) => element.for ?? ''),
-    trusts,
-  )
+  const addresses = elements.map((element) => element.for ?? '')
+  const { address, hops } = walk(peer, addresses, trusts)
   const element = elements[Math.min(hops, elements.length) - 1]
   return { ip: address, secure: isSecure(element?.proto), host: element?.host }
 }

@@ -18,11 +18,11 @@ export interface Step {
   readonly run: (req: Request) => Verdict | Promise<Verdict>
 }
 
-const missingBody: Verdict = {
-  ok: false,
-  issues: [{ path: '', keyword: 'required', message: 'must have a body', params: {} }],
-  cause: undefined,
+const refused = (keyword: string, message: string, params = {}): Verdict => {
+  return { ok: false, issues: [{ path: '', keyword, message, params }], cause: undefined }
 }
+const missingBody = refused('required', 'must have a body')
+const notAnObject = refused('type', 'the body must be an object', { type: 'object' })
 
 /** How a part is read and checked. */
 export function stepOf(part: Part, schema: object, check: Check): Step['run'] {
@@ -55,12 +55,6 @@ function queryReader(lists: readonly string[]): (query: Query) => Query {
     }
     return read
   }
-}
-
-const notAnObject: Verdict = {
-  ok: false,
-  issues: [{ path: '', keyword: 'type', message: 'the body must be an object', params: { type: 'object' } }],
-  cause: undefined,
 }
 
 /** Copies plain data: Ajv changes what it validates, and the parts must stay as they were. */
