@@ -12,17 +12,11 @@ export const isAddress = (value: unknown): value is string =>
 export const addressOfName = (name: string) => name.replaceAll('{', '%7B').replaceAll('}', '%7D')
 
 /** Makes every name unique by adding a number to one that is taken. */
-export class Names {
-  readonly #taken: Set<string>
-
-  constructor(taken: Iterable<string> = []) {
-    this.#taken = new Set(taken)
-  }
-
+export class Names extends Set<string> {
   claim(wanted: string, suffix = ''): string {
-    const isTaken = (name: string) => this.#taken.has(name)
+    const isTaken = (name: string) => this.has(name)
     const name = freeName(isTaken(wanted) ? wanted + suffix : wanted, isTaken)
-    this.#taken.add(name)
+    this.add(name)
     return name
   }
 }
