@@ -85,12 +85,12 @@ function compileRoute(
       throw Object.assign(failure, { cause: error })
     }
   }
+  const plugin = owner?.name ?? 'application'
+  const { method, path } = record
   return compiledIn(scope, {
-    method: record.method,
-    path: record.path,
-    plugin: owner?.name ?? 'application',
-    steps: tracedSteps(route.seal()),
-    terminal: tracedTerminal(record.handler as unknown as Terminal),
+    ...{ method, path, plugin },
+    steps: tracedSteps(route.seal(), plugin),
+    terminal: tracedTerminal(record.handler as unknown as Terminal, plugin),
     serialize: route.serializer ?? toJson,
     values: route.values,
   })

@@ -18,6 +18,8 @@ export interface RequestTrace extends TraceOutcome {
 export interface StepTrace extends Pick<RequestTrace, 'request' | 'response'> {
   /** The name of the step, as `explain` shows it; `handler` for the last one. */
   readonly name: string
+  /** The plugin that it belongs to, or `application`. */
+  readonly plugin: string
 }
 
 /** A failure of a request, whatever its response is. */
@@ -46,28 +48,27 @@ export function runTraced(req: KernelRequest, res: KernelResponse, run: () => vo
   requestTrace.begin(event, run)
 }
 
-/** Steps that report when they begin, if there is a subscriber at boot; otherwise the given steps, at no cost. */
-export function tracedSteps(steps: readonly Step[]): readonly Step[] {
+/**
+ * Steps that report when they begin, and run in the context that is bound to that, if there is a subscriber at boot; otherwise the given steps,
+ * at no cost. `home`: the plugin whose route they lead to.
+ */
+export function tracedSteps(steps: readonly Step[], home?: string): readonly Step[] {
   if (!stepPoint.isOn) return steps
-  return steps.map((step) => ({
-    ...step,
-    run: (req, res, next) => {
-      stepPoint.publish({ request: req, response: res, name: step.name })
-      return step.run(req, res, next)
-    },
-  }))
+  return steps.map((step) => {
+    const plugin = step.plugin === 'application' ? (home ?? step.plugin) : step.plugin
+    const run: Step['run'] = (request, response, next) =>
+      stepPoint.run({ request, response, name: step.name, plugin }, () => step.run(request, response, next))
+    return { ...step, run }
+  })
 }
 
 /** The same for the handler, all of whose work can be traced: nothing comes after it. */
-export function tracedTerminal(terminal: Terminal): Terminal {
+export function tracedTerminal(terminal: Terminal, plugin: string): Terminal {
   if (!stepPoint.isOn && !handlerTrace.isOn) return terminal
-  const traced: Terminal = (req, res) => {
-    const event: RequestTrace = { request: req as Request, response: res as Response }
-    if (stepPoint.isOn) stepPoint.publish({ request: req, response: res, name: 'handler' })
-    return handlerTrace.run(
-      () => event,
-      () => terminal(req, res),
-    )
+  const traced: Terminal = (request, response) => {
+    const event = () => ({ request, response }) as RequestTrace
+    const run = () => handlerTrace.run(event, () => terminal(request, response))
+    return stepPoint.run({ ...event(), name: 'handler', plugin }, run)
   }
   return Object.defineProperty(traced, 'name', { value: nameOf(terminal, 'handler') })
 }

@@ -120,4 +120,9 @@ export class TracePoint<Event extends object> {
   publish(event: Event): void {
     this.#channel.publish(event)
   }
+
+  /** The same before work, which runs in the stores that are bound to the channel; returns its result. */
+  run<Result>(event: Event, work: () => Result): Result {
+    return this.#channel.runStores(event, work)
+  }
 }

@@ -33,6 +33,7 @@ async function run(port) {
       const server = createServer()
       await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
       const child = spawn('sleep', ['60'])
+      ends.push(...(await serveNatively()))
       ends.push(
         () => clearInterval(interval),
         () => clearTimeout(timer),
@@ -43,8 +44,25 @@ async function run(port) {
       )
     },
   })
-  const server = new Server({ router: new RouteCollection(), plugins: [leaky()], logger, port: 0, host: '127.0.0.1' })
+  const answering = definePlugin({
+    name: 'answering',
+    setup: (ctx) =>
+      ctx.get('/', async () => {
+        await undefined
+        const left = setInterval(quiet, 60_000)
+        ends.push(() => clearInterval(left))
+        return 'ok'
+      }),
+  })
+  const server = new Server({
+    router: new RouteCollection(),
+    plugins: [leaky(), answering()],
+    logger,
+    port: 0,
+    host: '127.0.0.1',
+  })
   await server.listen()
+  await (await fetch(`${server.url}/`, { headers: { connection: 'close' } })).text()
   setTimeout(quiet, 1)
   await server.close()
   const found = await leaks.find()
@@ -55,8 +73,31 @@ async function run(port) {
   leaks.stop()
   return {
     kinds: found.flatMap(({ kind, count }) => Array.from({ length: count }, () => kind)).sort(),
-    plugins: [...new Set(found.map(({ plugin }) => plugin))],
+    plugins: [...new Set(found.map(({ plugin }) => plugin))].sort(),
     files: [...new Set(found.map(({ place }) => /[^/]+(?=:\d+:\d+$)/.exec(place)?.[0]))],
     after: after.map(({ kind, place }) => `${kind} ${place}`),
   }
+}
+
+/** Makes servers with the functions of Bun and Deno, and ends some; returns the functions that end the others. */
+async function serveNatively() {
+  /** @type {any} */
+  const { Bun, Deno } = globalThis
+  const answer = () => new Response('x')
+  const at = { port: 0, hostname: '127.0.0.1', onListen() {} }
+  if (Bun !== undefined) {
+    await Bun.serve({ ...at, fetch: answer }).stop()
+    const served = Bun.serve({ ...at, fetch: answer })
+    return [() => served.stop(true)]
+  }
+  if (Deno === undefined) return []
+  const abort = new AbortController()
+  await Deno.serve(at, answer).shutdown()
+  const aborted = Deno.serve({ ...at, signal: abort.signal }, answer)
+  abort.abort()
+  await aborted.finished
+  Deno.listen(at).close()
+  Deno.listen(at)[Symbol.dispose]()
+  const [served, listening] = [Deno.serve(at, answer), Deno.listen(at)]
+  return [() => served.shutdown(), () => listening.close()]
 }

@@ -1,4 +1,13 @@
+import { TracePoint } from '../../../kernel/index.ts'
 import { runningServer } from '../values/running-server.ts'
+
+/** A declaration of background work, before it runs anywhere. */
+export interface DeclarationTrace {
+  /** What was declared. A subscriber may put another handler in place of its `handler`. */
+  readonly declared: object
+}
+
+const declarationPoint = new TracePoint<DeclarationTrace>('declaration')
 
 /** Runs declarations: the service of a server, or of a script. */
 export interface Runner<Declared> {
@@ -53,6 +62,7 @@ export class Declarations<Declared extends object, One extends Runner<Declared> 
    * @throws (as a rejection) the first failure of a runner; the declaration is then not added.
    */
   async add(declared: Declared, owner: object | undefined = runningServer()): Promise<void> {
+    if (declarationPoint.isOn) declarationPoint.publish({ declared })
     const entry: Entry<One> = { owner, runners: new Set(), isReported: false }
     this.#entries.set(declared, entry)
     try {

@@ -19,7 +19,7 @@ export function watchCalls(): Watched {
     const stays = () => kind !== 'timer' || hasRef?.call(object) !== false
     all.set(object, { kind, maker: new Maker(owners.current), stays })
   }
-  const replace = (target: object, name: string, by: (original: Call) => Call) => {
+  const replace = (target: object, name: PropertyKey, by: (original: Call) => Call) => {
     const original = Reflect.get(target, name) as Call
     Reflect.set(target, name, by(original))
     undo.push(() => Reflect.set(target, name, original))
@@ -39,6 +39,22 @@ export function watchCalls(): Watched {
   follow(http.Server, 'listen', 'server', 'close')
   follow(net.Socket, 'connect', 'socket', 'close')
   follow(ChildProcess, 'spawn', 'child process', 'exit')
+  const { Bun, Deno } = globalThis as { readonly Bun?: object; readonly Deno?: object }
+  for (const target of [Bun ?? {}, Deno ?? {}])
+    for (const name of ['serve', 'listen', 'listenTls'].filter((one) => one in target))
+      replace(target, name, (original) => (...args) => {
+        const server = Reflect.apply(original, target, args) as { readonly finished?: Promise<void> }
+        // On Bun, the modules of Node.js call these functions, and are watched above.
+        if (new Error('called here').stack?.split('\n')[2]?.includes('(node:')) return server
+        made('server', server)
+        void server.finished?.then(() => all.delete(server))
+        for (const end of ['stop', 'close', Symbol.dispose].filter((one) => one in server))
+          replace(server, end, (original) => (...given) => {
+            all.delete(server)
+            return Reflect.apply(original, server, given)
+          })
+        return server
+      })
   for (const target of [globalThis, systemClock]) {
     const timers = (name: string, kind: LeakKind) =>
       replace(target, name, (original) => (run, ...more) => {

@@ -1,20 +1,44 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { tracingChannel } from 'node:diagnostics_channel'
-import { type PluginTrace, placeIn } from '../../../kernel/index.ts'
+import { type Kernel, type PluginTrace, placeIn, type StepTrace } from '../../../kernel/index.ts'
+import { followChannel, heldChannel } from '../../shared/development/held-channel.ts'
+import type { FullListing } from '../../shared/development/inspection.ts'
 
-/** Whose `provide`, `setup` or hook is running, and what follows from it. */
+/** Whose `provide`, `setup`, hook or handler is running, and what follows from it. */
 export interface Owner {
-  readonly plugin: string
-  readonly server: object
+  /** `undefined`: the application. */
+  readonly plugin: string | undefined
+  /** `undefined` in a script. */
+  readonly server: object | undefined
+}
+
+/** A declaration of background work. */
+interface Declared {
+  handler: (this: unknown, ...args: unknown[]) => unknown
 }
 
 /** Follows which plugin is at work; `stop` ends it, as a storage in use makes every promise of Node.js 20 slower. */
 export class Owners {
   readonly #storage = new AsyncLocalStorage<Owner>()
-  readonly #start = tracingChannel<unknown, PluginTrace>('framework:plugin').start
+  readonly #ends: (() => unknown)[] = []
 
   constructor() {
-    this.#start.bindStore(this.#storage, ({ plugin, server }) => ({ plugin, server }))
+    this.#enterAt<PluginTrace>('tracing:framework:plugin:start', ({ plugin, server }) => ({ plugin, server }))
+    this.#enterAt<StepTrace>('framework:step', ({ plugin, request }) => handlerOf(plugin, request.server))
+    // Not the plugin that has started the worker: the handler is the application's, unless a plugin has declared it.
+    for (const kind of ['queue.attempt', 'cron.run', 'mqtt.message'])
+      this.#enterAt<Owner>(`tracing:framework:${kind}:start`, ({ server }) => ({ plugin: undefined, server }))
+    const declare = ({ declared }: { readonly declared: Declared }) => {
+      const owner = this.current?.plugin && handlerOf(this.current.plugin, this.current.server)
+      const { handler } = declared
+      if (owner) declared.handler = (...args) => this.#storage.run(owner, () => handler.apply(declared, args))
+    }
+    this.#ends.push(followChannel('framework:declaration', declare))
+  }
+
+  #enterAt<Event>(name: string, owner: (event: Event) => Owner): void {
+    const entered = heldChannel(name)
+    entered.bindStore(this.#storage, owner as (event: unknown) => Owner)
+    this.#ends.push(() => entered.unbindStore(this.#storage))
   }
 
   get current(): Owner | undefined {
@@ -22,9 +46,19 @@ export class Owners {
   }
 
   stop(): void {
-    this.#start.unbindStore(this.#storage)
+    for (const end of this.#ends) end()
     this.#storage.disable()
   }
+}
+
+/**
+ * Whose a handler is. A middleware alone has an entry of its own in the tree, and is the application's, and so is what plugins of the
+ * framework call: a resolver, a policy.
+ */
+function handlerOf(name: string, server: object | undefined): Owner {
+  const { listing, settings } = server as Kernel
+  const isPlugin = (listing as FullListing).plugins.some(({ scope }) => scope.findPlugin(name) !== undefined)
+  return { plugin: isPlugin && !settings.catalog.names.includes(name) ? name : undefined, server }
 }
 
 /** How many steps are kept that have led to a resource: a timer that sets itself again has one more each time. */

@@ -79,7 +79,8 @@ export class LeakTracker implements AsyncDisposable {
   #leaks(server: Kernel | undefined): Leak[] {
     const isMeant = ({ owner, place }: Resource['maker']) =>
       // Without either, it is the runtime's or the test runner's.
-      owner === undefined ? place !== undefined : server === undefined || owner.server === server
+      (owner?.plugin ?? place) !== undefined &&
+      (server === undefined || owner?.server === undefined || owner.server === server)
     const found = new Map<string, Leak>()
     const all = [...this.#watched.alive()].filter((one) => one.stays() && isMeant(one.maker))
     const children = new Set(all.filter(({ kind }) => kind === 'child process').map(({ maker }) => maker.nearest))

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import {
   bullmqQueue,
   channel,
@@ -13,9 +14,10 @@ import {
   type StorageProvider,
 } from 'framework'
 import { clock } from 'framework/kernel'
-import { outageOf, testServer } from 'framework/testing'
+import { outageOf, testServer, trackLeaks } from 'framework/testing'
 import { describe, expect, test } from 'vitest'
 import { catalog } from '../../../plugins/catalog.ts'
+import { left, makeServer } from '../../fixtures/leaks/handlers.ts'
 import { leave, poller } from '../../fixtures/leaks/poller.ts'
 
 declare module 'framework' {
@@ -462,6 +464,26 @@ describe('what outlives the server', () => {
     const failed = await server.close().catch((error: Error) => error)
     expect(String(failed)).toMatch(/interval of the plugin "poller", made at test\/fixtures\/leaks\/poller\.ts:6/)
     expect(String(failed)).toMatch(/interval, made at test\/fixtures\/leaks\/poller\.ts:11/)
+  })
+
+  test('of a handler, a middleware, a job or a subscriber is named with the plugin that it belongs to', async () => {
+    const leaks = trackLeaks({ patience: 0 })
+    const server = await testServer(makeServer, { leaks: false })
+    for (const path of ['/', '/shop']) (await server.inject.get(path)).assertStatus(200)
+    await server.clock.advance('1 day')
+    await server.settled()
+    await server.close()
+    const found = (await leaks.find(server)).map(({ plugin, place }) => {
+      const [, file, line] = /^(.*):(\d+):\d+$/.exec(place)!
+      const text = readFileSync(file!, 'utf8').split('\n')[Number(line) - 1]!
+      return [/left\.(\w+)/.exec(text)?.[1], plugin]
+    })
+    for (const timer of Object.values(left)) clearInterval(timer)
+    leaks.stop()
+    expect(Object.fromEntries(found)).toEqual({
+      ...{ before: 'shop', handler: 'shop', subscriber: 'shop', message: 'shop', job: 'shop', middleware: 'entry' },
+      ...{ ownMiddleware: undefined, ownSubscriber: undefined, ownHandler: undefined },
+    })
   })
 
   test('of the test itself, or without the check, is ignored', async () => {
