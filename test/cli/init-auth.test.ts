@@ -7,6 +7,7 @@ import { hasChromium, startChromium, watch } from '../support/chromium.ts'
 import { applicationOfPages } from '../support/cli/auth-pages.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project, root, runIn } from '../support/cli.ts'
+import { hasMariadb, startMariadb } from '../support/mariadb.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { runTsc } from '../support/typescript.ts'
 
@@ -14,6 +15,7 @@ const apps = {
   memory: { flags: [], tests: 17 },
   sqlite: { flags: ['--database', 'sqlite'], tests: 14 },
   postgres: { flags: ['--database', 'postgres'], tests: 14 },
+  mysql: { flags: ['--database', 'mysql'], tests: 14 },
   // A mailer that is already there stays.
   mailer: { flags: [], tests: 0 },
 } as const
@@ -58,7 +60,7 @@ const read = (file: string) => readFileSync(join(project.folder, file), 'utf8')
 
 beforeAll(async () => {
   runner = startRunner()
-  project = makeProject({}, ['vitest', 'typescript', 'jose', 'nodemailer', 'node-sqlite3-wasm', 'pg'])
+  project = makeProject({}, ['vitest', 'typescript', 'jose', 'nodemailer', 'node-sqlite3-wasm', 'pg', 'mysql2'])
   for (const [app, { flags }] of Object.entries(apps)) {
     const { code, stderr } = await runner.run(project.folder, ['init', app, ...flags])
     expect([code, stderr]).toEqual([0, expect.stringContaining('Next:')])
@@ -142,6 +144,12 @@ test.skipIf(!hasPostgres)('its tests pass with those of the project: postgres', 
   const postgres = await startPostgres()
   await expectTestsPass('postgres', { DATABASE_URL: postgres.url })
   await postgres.stop()
+})
+
+test.skipIf(!hasMariadb)('its tests pass with those of the project: mysql', async () => {
+  const mariadb = await startMariadb()
+  await expectTestsPass('mysql', { DATABASE_URL: mariadb.url })
+  await mariadb.stop()
 })
 
 test.skipIf(!hasChromium)('who has forgotten a password chooses another one in a browser', async () => {
