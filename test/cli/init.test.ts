@@ -417,6 +417,9 @@ test.each([
   const compose = read('app/compose.yaml')
   expect(compose).toContain(inContainer)
   expect(compose).toContain('migrate: { condition: service_completed_successfully }')
+  // What migrates boots the application, and needs its secrets too.
+  expect(compose.match(/env_file:/g)).toHaveLength(2)
+  expect(read('app/README.md').includes("mysql -u root -e 'create database app'")).toBe(kind === 'mysql')
 })
 
 test('--install that fails keeps the project, and prints how to continue', async () => {
