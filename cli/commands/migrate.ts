@@ -1,3 +1,4 @@
+import { messageOf } from '../../plugins/shared/values/safely.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
 import { onOff, ownCommand } from '../run/own-command.ts'
@@ -30,7 +31,10 @@ of the plugin "database". Either all migrations of a database run, or none. Proc
     const seeds = flags.seed ? names.filter((name) => databases.migrationsOf(name)?.seed) : []
     if (flags.seed && seeds.length === 0) throw new CommandFailure(`${entry} has no seeds: set migrations.seed`)
     for (const name of seeds) {
-      await databases.seed(name)
+      await databases.seed(name).catch((error) => {
+        const why = `the seed of the database "${name}" failed: ${messageOf(error)}`
+        throw new CommandFailure(`${why}. It runs at each --seed, also on tables that are filled`, error)
+      })
       print(`${name}: seeded`)
     }
     return 0

@@ -9,7 +9,7 @@ beforeAll(() => {
       'server.js': `import { Server, sqlMigrations } from 'framework'
 const migrations = {
   ...sqlMigrations({ '001-books': 'create table books (title text)', [process.env.SECOND ?? '002-shelf']: 'create table shelf (row int)' }),
-  seed: ({ database }) => database.query("insert into books values ('Emma')"),
+  seed: ({ database }) => database.query("insert into books values ('" + (process.env.BOOK ?? 'Emma') + "')"),
 }
 const reports = { url: 'sqlite:reports.sqlite', migrations: sqlMigrations({ '001-totals': 'create table totals (sum int)' }) }
 export const server = new Server({ port: 0, host: '127.0.0.1', plugins: { database: { url: 'sqlite:' + process.env.FILE, migrations, named: { reports } } } })
@@ -40,6 +40,10 @@ test('migrate runs what has not run, in every database, and --status lists it', 
   expect(await run()).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('No migration is pending') })
   expect(await run(['--status'])).toMatchObject({ code: 0, stdout: '' })
   expect(await run(['--seed'])).toMatchObject({ code: 0, stdout: 'main: seeded\n' })
+  expect(await run(['--seed'], { BOOK: "O'Neill" })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/the seed of the database "main" failed: .*syntax error/),
+  })
 })
 
 test('a failed migration is reported, and nothing of its database is kept', async () => {
