@@ -235,6 +235,8 @@ export class LocalQueue<Message extends LocalMessage> {
   /** Stops taking messages for this subscriber. */
   leave(consumer: LocalConsumer<Message>): void {
     this.consumers.delete(consumer)
+    // It may have been woken for a message that it no longer takes.
+    for (const other of this.consumers) other.wakeAll()
     this.#lookForWork()
   }
 

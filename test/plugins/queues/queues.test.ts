@@ -470,6 +470,18 @@ describe('in memory, without a server', () => {
     queue.clear()
   })
 
+  test('a subscriber takes the message for which another one was woken that leaves at once', async () => {
+    const queue = memoryQueue<number>(freshName('woken'))
+    const seen: string[] = []
+    const first = await queue.subscribe(() => void seen.push('first'))
+    const second = await queue.subscribe(() => void seen.push('second'))
+    const published = queue.publish(1)
+    await Promise.all([published, first.unsubscribe()])
+    await queue.drained()
+    expect(seen).toEqual(['second'])
+    await second.unsubscribe()
+  })
+
   test('drained waits for messages in progress of an unsubscribed handler, and then rejects for the rest', async () => {
     const queue = memoryQueue<number>(freshName('left'))
     const first = gate()
