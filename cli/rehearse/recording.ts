@@ -45,7 +45,7 @@ function requestIn(given: unknown): { readonly host: string; readonly planned: P
   if (!METHODS.includes(method as string) || method === 'CONNECT') throw new Error('has no valid method')
   if (!Array.isArray(headers)) throw new Error('has no list of headers')
   const { protocol, host, pathname, search } = new URL(url)
-  const kept: Record<string, string[]> = {}
+  const kept: Record<string, string[]> = Object.create(null)
   for (const { name, value } of headers.map(objectIn) as { name: string; value: string }[]) {
     // Those of HTTP/2, such as `:path`.
     if (String(name).startsWith(':')) continue
@@ -55,7 +55,9 @@ function requestIn(given: unknown): { readonly host: string; readonly planned: P
   }
   for (const name of [...connectionHeaders(kept.connection?.join()), ...own]) delete kept[name]
   const body = postData ? bodyIn(objectIn(postData)) : undefined
-  if (body !== undefined) kept['content-type'] ??= [String(objectIn(postData).mimeType)]
+  const { mimeType } = objectIn(postData)
+  if (body !== undefined && mimeType) kept['content-type'] ??= [String(mimeType)]
+  for (const value of kept['content-type'] ?? []) validateHeaderValue('content-type', value)
   const isSocket = protocol.startsWith('ws')
   const planned = { method: method as string, path: pathname + search, headers: kept, body, isSocket }
   return { host: /^(?:http|ws)s?:$/.test(protocol) ? host : '', planned }

@@ -77,7 +77,9 @@ export class Traffic {
     // No client may repeat other requests, which a kept connection can lose.
     const agent = keeps && !isSocket && repeatable.includes(method) && this.#agent
     const usual = isSocket ? openingHeaders : own || body === undefined ? {} : { 'content-type': 'application/json' }
-    const headers = { ...own, ...usual }
+    // Node.js itself declares no length for GET and DELETE: the body would be read as the next request.
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+    const headers = { ...own, ...usual, ...length }
     const sent = request({ host: '127.0.0.1', port: this.#balancer.port, method, path, headers, agent })
     planned.open++
     let from: number | undefined

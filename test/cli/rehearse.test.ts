@@ -1,9 +1,16 @@
+import { once } from 'node:events'
 import { cpSync, symlinkSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Balancer } from '../../cli/rehearse/balancer.ts'
+import { Findings } from '../../cli/rehearse/findings.ts'
 import { readRecording } from '../../cli/rehearse/recording.ts'
 import type { Outcome } from '../../cli/rehearse/rehearse.ts'
 import { readRequests, requestsOf } from '../../cli/rehearse/requests.ts'
+import { Traffic } from '../../cli/rehearse/traffic.ts'
 import { runtimeBinary } from '../runtimes/run.mjs'
 import { framework as inOneProcess } from '../support/cli/fresh.ts'
 import { framework, makeProject, type Project, root } from '../support/cli.ts'
@@ -217,6 +224,20 @@ test('a list has requests with and without a body, and websockets', () => {
   ])
 })
 
+test.each(['GET', 'DELETE', 'POST'])('the body of %s arrives with its length', async (method) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const planned = { method, path: '/', body: '{"ü":1}' }
+  const traffic = new Traffic({ port, owners: new Map() } as unknown as Balancer, new Findings(), [planned], 100)
+  onTestFinished(() => {
+    traffic.stop()
+    server.close().closeAllConnections()
+  })
+  const [message] = (await once(server, 'request')) as [IncomingMessage]
+  expect([message.method, await text(message)]).toEqual([method, '{"ü":1}'])
+})
+
 describe('a recording', () => {
   const header = (name: string, value: string) => ({ name, value })
   const entry = (url: string, more: object = {}) => ({ request: { method: 'GET', url, headers: [], ...more } })
@@ -268,6 +289,7 @@ describe('a recording', () => {
     })
     const form = { mimeType: 'application/x-www-form-urlencoded', params: [header('a b', 'c&d')] }
     expect(post(form).body).toBe('a+b=c%26d')
+    expect(post({ text: 'x' }, [header('__proto__', '1')]).headers).toEqual(JSON.parse('{"__proto__":["1"]}'))
   })
 
   test.each<[unknown, string]>([
@@ -282,6 +304,10 @@ describe('a recording', () => {
     [{ log: { entries: [entry('http://a/', { headers: [{}] })] } }, 'entry 1 of'],
     [{ log: { entries: [entry('http://a/', { headers: [header('a b', 'secret')] })] } }, 'a b'],
     [{ log: { entries: [entry('http://a/', { headers: [header('a', 'secret\n')] })] } }, 'Invalid character'],
+    [
+      { log: { entries: [entry('http://a/', { postData: { mimeType: 'secret\n', text: 'x' } })] } },
+      'Invalid character in header content ["content-type"]',
+    ],
     [{ log: { entries: [entry('http://a/', { postData: { encoding: 'base64', text: 'se cret' } })] } }, 'not base64'],
     [{ log: { entries: [entry('http://a/', { postData: { mimeType: 'multipart/x', params: [{}] } })] } }, 'of parts'],
   ])('%j is refused without its values', (har, message) => {
