@@ -23,8 +23,8 @@ export interface OpenSocket extends Socket {
   _httpMessage?: ServerResponse | null
   _hadError?: boolean
   _paused?: boolean
-  /** `incoming`: the last message whose head has arrived. */
-  parser?: { readonly incoming?: IncomingMessage | null } | null
+  /** `incoming`: the last message whose head has arrived; `onIncoming` is called with the next. */
+  parser?: { incoming?: IncomingMessage | null; onIncoming(next: IncomingMessage, keep: boolean): unknown } | null
 }
 
 type Encoding = 'latin1' | 'utf8'

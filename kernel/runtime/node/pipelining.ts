@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { ServerResponse } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { OpenSocket } from './direct.ts'
 import { lingerAfter } from './linger.ts'
@@ -129,13 +129,25 @@ export class Pipeline {
 
   /**
    * Called when the head that is arriving is too late. While this connection is not read, that is no fault of its client: the time begins again
-   * when it is read again. Returns whether that is so.
+   * when it is read again. `node:http` no longer measures this request, neither its head nor its body. Returns whether that is so.
    */
-  postpone(refuse: () => void, headersTimeout: number): boolean {
-    const last = this.#socket.parser?.incoming
-    if (!this.#isHeld || !last?.complete) return false
-    const check = () => this.#socket.parser?.incoming === last && refuse()
-    this.#refuseLate = () => void setTimeout(check, headersTimeout).unref()
+  postpone(refuse: () => void, { headersTimeout, requestTimeout }: Server): boolean {
+    if (!this.#isHeld || !this.#socket.parser?.incoming?.complete) return false
+    this.#refuseLate = () => {
+      // Without one, the connection has ended.
+      const { parser } = this.#socket
+      if (!parser) return
+      const { onIncoming } = parser
+      // Node.js fires a longer timer at once.
+      const late = setTimeout(refuse, Math.min(headersTimeout, 2 ** 31 - 1)).unref()
+      parser.onIncoming = (message, keep) => {
+        parser.onIncoming = onIncoming
+        clearTimeout(late)
+        const check = () => parser.incoming === message && !message.complete && refuse()
+        setTimeout(check, Math.min(requestTimeout, 2 ** 31 - 1)).unref()
+        return onIncoming(message, keep)
+      }
+    }
     return true
   }
 

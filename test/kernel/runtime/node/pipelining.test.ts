@@ -325,7 +325,7 @@ describe('half a head that waits while the server does not read', () => {
   const large = 'x'.repeat(200_000)
   /** Sends 100 requests and the beginning of another one, and reads a byte every 100 ms; `read` reads all. */
   async function slowly(rest: string) {
-    const port = await serve((raw) => answer(raw, [], large), { headersTimeout: 500 })
+    const port = await serve((raw) => answer(raw, [], large), { headersTimeout: 500, receiveTimeout: 1500 })
     const client = connect(port, '127.0.0.1').on('error', () => {})
     const ignore = () => {}
     client.on('readable', ignore).write(`${get('/1').repeat(100)}GET /last`)
@@ -349,12 +349,18 @@ describe('half a head that waits while the server does not read', () => {
     expect(begun.slice(-2)).toEqual(['/1', '/last'])
   })
 
-  test('ends the connection after the responses if it is late from then on', async () => {
+  test.each([
+    '',
+    '/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\n',
+  ])('ends the connection after the responses if the rest is late from then on, byte by byte: %j', async (more) => {
     const { client, bytes } = await slowly(' HTTP')
+    client.write(more)
+    const writing = setInterval(() => client.write('a'), 100)
+    onTestFinished(() => clearInterval(writing))
     await once(client, 'close')
     expect(bytes()).toBeGreaterThan(100 * large.length)
-    expect(begun).toHaveLength(100)
-  })
+    expect(begun.filter((target) => target === '/1')).toHaveLength(100)
+  }, 20_000)
 })
 
 test('a client that is still reading its response has all of it when the server stops', async () => {
