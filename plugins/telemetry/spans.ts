@@ -177,10 +177,10 @@ export class Spans {
     return found === undefined ? [] : [{ context: found }]
   }
 
-  /** Whether there is a span whose children, by its flags, are not recorded either. */
+  /** Whether there is a span that is not recorded, and whose children, by its flags, are not either. */
   #isUnsampled(span: Span | undefined): boolean {
     const found = this.contextOf(span)
-    return found !== undefined && (found.traceFlags & this.api.TraceFlags.SAMPLED) === 0
+    return found !== undefined && !span!.isRecording() && (found.traceFlags & this.api.TraceFlags.SAMPLED) === 0
   }
 
   /** Makes spans of one kind of work from now on; returns a function that ends this. */
@@ -195,12 +195,7 @@ export class Spans {
       const { span, context } = this.begin(begun)
       entered?.(event, context)
       // An unrecorded span within an unrecorded one: entering it would change nothing.
-      if (
-        begun.parent === undefined &&
-        !span.isRecording() &&
-        this.#isUnsampled(span) &&
-        this.#isUnsampled(this.api.trace.getActiveSpan())
-      )
+      if (begun.parent === undefined && this.#isUnsampled(span) && this.#isUnsampled(this.api.trace.getActiveSpan()))
         return work()
       ;(event as Spanned)[own] = span
       this.api.context.with(context, work)

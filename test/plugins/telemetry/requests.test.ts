@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
-import { AlwaysOffSampler, ParentBasedSampler } from '@opentelemetry/sdk-trace-node'
+import { AlwaysOffSampler, ParentBasedSampler, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace-node'
 import { HttpError, RouteCollection, Server, type ServerOptions, type TelemetryOptions } from 'framework'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { defineError, type RequestTrace } from '../../../kernel/index.ts'
@@ -310,6 +310,16 @@ describe('the context that a client sends', () => {
     expect(spans.all).toEqual([])
     await server.inject.get('/', { headers: { traceparent: parent } })
     expect(spans.all).toHaveLength(2)
+  })
+
+  test('recorded without being sampled does not receive what belongs to an unrecorded span within it', async () => {
+    const shouldSample: Sampler['shouldSample'] = (_context, _traceId, _name, kind) => ({
+      decision: kind === SpanKind.SERVER ? SamplingDecision.RECORD : SamplingDecision.NOT_RECORD,
+    })
+    sdk({ sampler: { shouldSample, toString: () => 'requests' } })
+    const server = make((routes) => void routes.get('/', () => ({ isRecording: trace.getActiveSpan()?.isRecording() })))
+    const response = await server.inject.get('/')
+    response.assertBodySubset({ isRecording: false })
   })
 
   test('is nonsense: a trace begins here', async () => {
