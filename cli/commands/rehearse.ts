@@ -45,7 +45,9 @@ It sends GET to the routes without parameters and opens websockets, or it sends 
     process.env.NODE_ENV ??= 'production'
     const { requests, traffic } = flags
     if (requests !== undefined && traffic !== undefined) throw wrongUsage('--requests and --traffic exclude each other')
-    const listed = traffic ? readRecording(traffic, note) : requests ? readRequests(requests) : undefined
+    // An empty name, as of a variable that is not set, is not "none".
+    const sent = requests === undefined ? undefined : readRequests(requests)
+    const listed = traffic === undefined ? sent : readRecording(traffic, note)
     const application = { program, args, file, health, closeTimeout }
     const outcome = await run({ application, listed, rate, duration, note })
     if (flags.json) print(JSON.stringify(outcome, undefined, 2))
