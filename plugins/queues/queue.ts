@@ -244,8 +244,12 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
       if (transactions.getStore() === undefined) return send()
       const client = engines.transactionOf(engine)
       if (client) options = options.map((native) => ({ client, ...native }))
-      // With a client, that of the running transaction or of the options, the message is part of the transaction itself.
-      const isInside = options.some((one) => one !== undefined && 'client' in one)
+      // With a client, that of the running transaction or of the options, the message is part of the transaction itself. An engine of the
+      // application may have an option of this name.
+      const inside = this.#self.isForeign ? [] : options.filter((one) => one !== undefined && 'client' in one)
+      const isInside = inside.length > 0
+      if (isInside && inside.length < options.length)
+        throw OptionError('publishMany.client', undefined, 'a client for each message in a transaction, or for none')
       if (!isInside) store = outboxFor(engines.server)
       if (isInside || store) return send()
       const ids = settings.map(({ meta }) => meta?.id ?? '')

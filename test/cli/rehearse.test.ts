@@ -181,7 +181,7 @@ await server.listen()
     ],
     ['no list', built(''), ['--requests', 'list'], '--requests: list does not exist'],
     ['no recording', built(''), ['--traffic', 'a.har'], '--traffic: a.har does not exist'],
-    ['an empty name', built(''), ['--traffic', ''], 'is a folder, not a file'],
+    ['an empty name', built(''), ['--traffic', ''], '--traffic:  does not exist'],
   ] as [string, Record<string, string>, string[], string][])('%s', async (_name, files, more, message) => {
     const project = makeProject({ 'src/index.ts': '', ...files })
     projects.push(project)

@@ -1,4 +1,4 @@
-import { afterCommit, channel, HttpError, memoryQueue, mqtt, Server } from 'framework'
+import { afterCommit, channel, createQueue, HttpError, memoryQueue, mqtt, pgbossQueue, Server } from 'framework'
 import { describe, expect, test } from 'vitest'
 
 declare module 'framework' {
@@ -104,6 +104,31 @@ describe('what is sent in a transaction waits for its commit', () => {
     ;(await server.inject.post('/books')).assertStatus(400)
     await expect(late).rejects.toMatchObject({ code: 'TransactionOverError' })
   })
+})
+
+test('only a client of pg-boss makes a message part of a transaction, and each message of several has one or none', async () => {
+  const seen: unknown[] = []
+  const engine = {
+    publish: async (_name: string, n: number) => ({ id: String(seen.push(n)) }),
+    subscribe: async () => async () => {},
+    unsubscribe: async () => {},
+  }
+  const own = createQueue<number, { client: string }>('own-client', engine)
+  const jobs = pgbossQueue<number>('mixed-clients')
+  await using server = new Server({ port: 0, plugins: { database, queues: true } })
+  await server.ready()
+  const databases = server.services.get('databases').client()
+  const fails = databases.transaction(async () => {
+    await own.publish(1, { client: 'a' })
+    throw new Error('no')
+  })
+  await expect(fails).rejects.toThrow('no')
+  expect(seen).toEqual([])
+  const client = { query: async () => ({ rows: [] }) }
+  const mixed = () => jobs.publishMany([1, 2], (n) => (n === 1 ? { client } : undefined))
+  await expect(databases.transaction(mixed)).rejects.toThrow(
+    'the option "publishMany.client" is undefined; it takes a client for each message in a transaction, or for none',
+  )
 })
 
 describe('subscribers with a transaction', () => {
