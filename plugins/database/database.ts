@@ -205,7 +205,8 @@ export class DatabaseClient {
     const { url, system, layer, outbox, inbox } = this.#settings
     try {
       const reports = new Reports(name, this.#settings, log)
-      this.#driver = await openDriver(this.#settings, { name, reports, running: () => this.running() })
+      const host = { name, reports, running: () => this.running(), acquire: () => this.acquire() }
+      this.#driver = await openDriver(this.#settings, host)
       await this.query('select 1')
     } catch (error) {
       await this.close(1_000).catch(() => {})

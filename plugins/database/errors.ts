@@ -9,6 +9,7 @@ export const {
   MigrationError,
   MigrationsMissingError,
   MigrationsPendingError,
+  PlaceholdersError,
   SeveralStatementsError,
   TransactionStatementError,
   TransactionFailedError,
@@ -33,6 +34,8 @@ export const {
     `the database "${name}" has no ${what}: add it to its options`,
   MigrationsPendingError: (name: string, pending: readonly string[]) =>
     `migrations of the database "${name}" have not run: ${pending.join(', ')}. Run them: npm run framework -- migrate`,
+  PlaceholdersError: (text: string, marks: number, values: number) =>
+    `the statement "${text}" has ${marks} placeholders and ${values} values for them: give each one, and write all as ? or all as $1, $2`,
   SeveralStatementsError: (text: string) =>
     `SQLite runs one statement at a time, and this query has several: "${text}". Run each by itself; in sqlMigrations, make a list of them`,
   TransactionStatementError: (statement: string, changesTables = false) =>

@@ -1,7 +1,7 @@
 import { type Logger, systemClock, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { isProduction } from '../shared/environment/node-env.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
-import type { DriverSettings, StatementRunner } from './drivers/contract.ts'
+import type { Connection, DriverSettings, StatementRunner } from './drivers/contract.ts'
 
 /** One statement of a database. */
 export interface DatabaseTrace extends TraceOutcome {
@@ -29,6 +29,8 @@ export interface DriverHost {
   readonly reports: Reports
   /** The transaction of the running code. */
   running(): StatementRunner | undefined
+  /** A connection of the pool, within `acquireTimeout`. */
+  acquire(): Promise<Connection>
 }
 
 /** Makes the function that replaces `$1`, as in Postgres, outside of what `quoted` finds: strings, quoted names and comments. */

@@ -14,11 +14,17 @@ export interface TransactionHost {
   readonly inbox: Inbox | undefined
 }
 
-const ending = /^\s*(begin|start\s+transaction|commit|end|rollback|abort)\b(?!\s+(?:(?:work|transaction)\s+)?to\b)/i
+// What may be before a statement: spaces and comments, and the marks of those that MySQL executes.
+const before = String.raw`^(?:\s|/\*M?!\d*|/\*(?!M?!)(?:[^*]|\*(?!/))*\*/|(?:--|#)[^\n]*\n)*`
+const starting = (words: string, after = '') => new RegExp(String.raw`${before}(${words})\b${after}`, 'i')
+
+// With `autocommit`, which would stay off for the next caller.
+const ends = String.raw`begin|start\s+transaction|commit|end|rollback|abort|set\s(?:[^'"]*[^'"\w])?autocommit`
+const ending = starting(ends, String.raw`(?!\s+(?:(?:work|transaction)\s+)?to\b)`)
 
 /** Before these, MySQL commits the transaction; not before those of temporary tables. */
-const committing =
-  /^\s*(alter|analyze|(create|drop)(?!\s+(or\s+replace\s+)?temporary)|flush|grant|lock|optimize|rename|repair|revoke|truncate|unlock)\b/i
+const commits = String.raw`alter|analyze|backup|check|(create|drop)(?!\s+(or\s+replace\s+)?temporary)|flush|grant|install|lock|optimize|rename|repair|reset|revoke|set\s+password|truncate|uninstall|unlock`
+const committing = starting(commits)
 
 /** Refuses a statement that begins or ends a transaction: the next statement may have another connection, and this one another caller. */
 export function refuseEnding(text: string): void {
@@ -151,6 +157,8 @@ export class Transaction {
         throw TransactionStatementError(text.trim().slice(0, 100), true)
       return text
     }
+    // Only the first of several would be replaced by a savepoint, and the others be lost.
+    if (/^set/.test(verb) || /;\s*\S|\bnot\s+atomic\b/i.test(text)) throw TransactionStatementError(text.trim())
     if (!/^(begin|start)/.test(verb)) {
       const savepoint = this.#savepoints.pop()
       if (savepoint === undefined) throw TransactionStatementError(text.trim())

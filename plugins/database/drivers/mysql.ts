@@ -1,6 +1,7 @@
 import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2'
+import { systemClock } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
-import { DatabaseBusyError } from '../errors.ts'
+import { DatabaseBusyError, PlaceholdersError } from '../errors.ts'
 import { type DriverHost, numberedBy, overlaid } from '../queries.ts'
 import type { ClientConnection, DriverSettings, OpenDriver, QueryResult, StatementRunner } from './contract.ts'
 
@@ -14,12 +15,10 @@ type Outcome = { readonly result: unknown; readonly fields?: unknown; readonly c
 const promised = (client: PoolConnection, run: unknown, config: Config) =>
   new Promise<Outcome>((resolve, reject) => {
     const done: Callback = (error, result, fields) => {
-      if (error) return reject(error)
-      resolve({
-        result,
-        fields,
-        count: Array.isArray(result) ? result.length : (result as ResultSetHeader).affectedRows,
-      })
+      // The package adds the statement with its values: what clients have sent does not belong in the log.
+      if (error) return reject(Object.assign(error, { sql: config.sql }))
+      const count = Array.isArray(result) ? result.length : (result as ResultSetHeader).affectedRows
+      resolve({ result, fields, count })
     }
     ;(run as Query).call(client, config, done)
   })
@@ -45,16 +44,21 @@ function intercepted(
 }
 
 // With `\'`, which other databases do not have, and `#`.
-const withMarks = numberedBy(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--\s.*|#.*|\/\*[\s\S]*?\*\//)
+const quoted = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--(?=\s).*|#.*|\/\*[\s\S]*?\*\//g
+const withMarks = numberedBy(quoted)
 
 /** A statement as the package takes it: `$1`, as in Postgres, becomes `?`. */
 function preparedOf(text: string, given: readonly unknown[]): Config {
-  const values: unknown[] = []
+  const numbered: unknown[] = []
   const sql = withMarks(text, (number) => {
-    values.push(given[number - 1])
+    numbered.push(given[number - 1])
     return '?'
   })
-  return { sql, values: values.length > 0 ? values : [...given] }
+  const values = numbered.length > 0 ? numbered : [...given]
+  const marks = sql.replace(quoted, '').split('?').length - 1
+  // The package would send them all, and the server read other values than those that were given.
+  if (marks !== values.length) throw PlaceholdersError(text.trim().slice(0, 100), marks, values.length)
+  return { sql, values }
 }
 
 /** Settings of a connection; the comments are for MariaDB and for MySQL. */
@@ -72,7 +76,8 @@ function takerOf(pool: Pool, reports: DriverHost['reports'], session: string) {
       reports.run(config.sql, [config.values].flat(), () => promised(client, plain, config))
     Object.assign(
       client,
-      intercepted(client, (...args) => (reports.areSeen ? report(...args) : undefined)),
+      // A query with values also when nothing looks at it, for its errors.
+      intercepted(client, (...args) => (reports.areSeen || args[1] === 'query' ? report(...args) : undefined)),
     )
     prepared.add(client)
   }
@@ -116,17 +121,13 @@ export async function openMysql(settings: DriverSettings, host: DriverHost): Pro
   const pool = mysql.createPool({ ...own, ...few, ...settings.options })
   // A wait for a lock ends before the statement, as what can be repeated.
   const wait = limit === false ? '' : `innodb_lock_wait_timeout = ${Math.max(1, Math.floor(limit / 2_000))},`
-  // Where the server is not strict, it cuts what is too long: of two names, one becomes the other.
-  const session = `${limited(Number(limit))} ${wait} sql_mode = concat(@@sql_mode, ',strict_trans_tables')`
-  const connect = takerOf(pool, host.reports, session)
-  const take = () =>
-    connect().catch((cause: Error & { code?: string }) => {
-      if (cause.code !== 'ETIMEDOUT') throw cause
-      throw Object.assign(DatabaseBusyError(host.name, settings.pool, countsOf(pool)), { cause })
-    })
+  // Where the server is not strict, it cuts what is too long: of two names, one becomes the other. And the package escapes by backslashes.
+  const session = `${limited(Number(limit))} ${wait} sql_mode = concat(replace(@@sql_mode, 'NO_BACKSLASH_ESCAPES', ''), ',strict_trans_tables')`
+  const take = takerOf(pool, host.reports, session)
   const once = async <Result>(work: (client: PoolConnection) => Promise<Result>) => {
-    const client = await take()
-    return work(client).finally(() => client.release())
+    // Not of the package, which would wait without a limit.
+    const connection = (await host.acquire()) as OnClient
+    return work(connection.client).finally(() => connection.release())
   }
   const queries = intercepted(pool, (config, verb) => {
     const on = (client: PoolConnection, sql: string) => promised(client, client[verb], { ...config, sql })
@@ -137,19 +138,18 @@ export async function openMysql(settings: DriverSettings, host: DriverHost): Pro
   const getConnection = (callback: Callback) => {
     const running = host.running()
     const own = async () => inTransaction(running!, ((await running!.ready()) as OnClient).client)
-    const taken = running === undefined ? take() : own()
+    const taken = running === undefined ? host.acquire().then((one) => (one as OnClient).client) : own()
     taken.then((client) => callback(null, client), callback)
   }
   return {
     // Not the pool itself, which takes connections for callers that wait, in code of the one that has closed another.
     pool: overlaid(pool, { ...queries, getConnection }),
-    query(text, values) {
-      const { size, idle } = countsOf(pool)
-      // It would wait without a limit.
-      return size >= max && idle === 0 ? undefined : once((client) => execute(client, text, values))
-    },
+    query: (text, values) => once((client) => execute(client, text, values)),
     async connect(): Promise<OnClient> {
-      const client = await take()
+      const client = await take().catch((cause: Error & { code?: string }) => {
+        if (cause.code !== 'ETIMEDOUT') throw cause
+        throw Object.assign(DatabaseBusyError(host.name, settings.pool, countsOf(pool)), { cause })
+      })
       const release = (isBroken?: boolean) => (isBroken ? client.destroy() : client.release())
       return { client, query: (text, values) => execute(client, text, values), release }
     },
@@ -163,7 +163,11 @@ export async function openMysql(settings: DriverSettings, host: DriverHost): Pro
       `${limited(0)} lock_wait_timeout = 10`,
       "select get_lock(sha1(concat('framework migrate ', database())), 1000000000)",
     ],
-    close: () => new Promise((resolve) => pool.end(() => resolve())),
+    async close() {
+      // The package would end connections in use as well.
+      for (let at = countsOf(pool); at.size > at.idle; at = countsOf(pool)) await systemClock.sleep(20)
+      await new Promise<void>((resolve) => pool.end(() => resolve()))
+    },
   }
 }
 

@@ -6,13 +6,15 @@ const table = 'framework_idempotency'
 
 /** Keeps values in a table of the server's own database, so that a response can be written in the transaction of its handler. */
 export async function openDatabaseStore(database: DatabaseClient): Promise<IdempotencyStore> {
-  const { now, key: id, name, text } = dialects[database.system]
+  const { now, key: id, name, text, indexed } = dialects[database.system]
   const isMysql = database.system === 'mysql'
   const end = isMysql ? `${now} + $3` : `${now} + cast($3 as double precision)`
-  const columns = `${id} ${name} primary key, value ${text} not null, until double precision not null`
+  const columns = `${id} ${name} primary key, value ${text} not null, until double precision not null${indexed('until')}`
   await ensureTable(database, 'idempotency (store database)', table, columns)
   const count = async (text: string, ...values: readonly unknown[]) => (await database.query(text, values)).count
-  const sweep = sweeping(() => count(`delete from ${table} where until <= ${now}`))
+  // Reading the whole table, MySQL would lock it, and wait in it for the transaction of a handler.
+  const from = isMysql ? `${table} from ${table} force index (until)` : `from ${table}`
+  const sweep = sweeping(() => count(`delete ${from} where until <= ${now}`))
   const unlessKept = `on conflict (key)
     do update set value = excluded.value, until = excluded.until where ${table}.until <= ${now}`
   const mine = `where ${id} = $1 and value = $2`

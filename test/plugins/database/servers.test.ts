@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { drizzle as drizzleMysql } from 'drizzle-orm/mysql2'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/node-postgres'
-import { afterCommit, type DatabaseOptions, kyselyDialect, type Request, Server } from 'framework'
+import { afterCommit, type DatabaseOptions, kyselyDialect, once, type Request, Server } from 'framework'
 import { type Generated, Kysely, MysqlDialect, PostgresDialect } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deferred } from '../../../plugins/shared/values/promises.ts'
+import { outsideTransactions } from '../../../plugins/shared/work/transactions.ts'
 import { hasMariadb, startMariadb } from '../../support/mariadb.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
@@ -333,6 +334,93 @@ describe.skipIf(!hasMariadb)('MySQL alone', () => {
     await query('create or replace procedure p() begin select 1 as a; select 2 as b; end')
     expect(await query('call p()')).toMatchObject({ rows: [{ b: 2 }], count: 1 })
     await expect(query('select $2 as a', ['one'])).rejects.toThrow('undefined')
+    expect((await query('select $1 as a, --\n $2 as b', [1, 2])).rows).toEqual([{ a: 1, b: 2 }])
+  })
+
+  test('a statement with more or fewer values than placeholders is refused: the server would read others', async () => {
+    const other = expect.objectContaining({ code: 'PlaceholdersError' })
+    await expect(query('select ? as a', [1, 2])).rejects.toEqual(other)
+    await expect(query('select ? as a, ? as b', [1])).rejects.toEqual(other)
+    await expect(query('select $1 as a, ? as b', [1, 2])).rejects.toThrow(
+      'the statement "select $1 as a, ? as b" has 2 placeholders and 1 values for them: give each one, and write all as ? or all as $1, $2',
+    )
+    expect((await query("select ? as a, '?' as b, `c?` from (select 3 as `c?`) d # ?", [1])).rows).toEqual([
+      { a: 1, b: '?', 'c?': 3 },
+    ])
+  })
+
+  test('values are in no error, also of a query builder, and are escaped on a server without backslashes', async () => {
+    await query("set global sql_mode = 'NO_BACKSLASH_ESCAPES'")
+    const layer = (({ pool }: never) => new Kysely<Tables>({ dialect: new MysqlDialect({ pool }) })) as never
+    await using other = new Server({
+      plugins: { database: { url: mariadb.url, layer, pool: { max: 1, acquireTimeout: 100 } } },
+    })
+    await other.ready()
+    await query('set global sql_mode = default')
+    const built = other.services.get('databases').get() as unknown as Kysely<Tables>
+    const text = "\\' or 1 = 1 -- "
+    expect(await built.selectNoFrom(({ val }) => val(text).as('is')).execute()).toEqual([{ is: text }])
+    const failed = await built
+      .insertInto('books')
+      .values({ id: 1, title: 'a secret' })
+      .execute()
+      .catch((error: object) => error)
+    expect(failed).toMatchObject({ errno: expect.any(Number), sql: expect.stringContaining('(?, ?)') })
+    expect(JSON.stringify(failed)).not.toContain('secret')
+    // It waits for a connection no longer than a query of the plugin.
+    await other.services
+      .get('databases')
+      .client()
+      .transaction(async () => {
+        await other.services.get('databases').client().query('select 1')
+        const waiting = outsideTransactions(() => built.selectFrom('books').selectAll().execute())
+        await expect(waiting).rejects.toMatchObject({ code: 'DatabaseBusyError' })
+      })
+  })
+
+  test('what switches the commit of each statement off is refused, also outside of a transaction', async () => {
+    const refused = { code: 'TransactionStatementError' }
+    for (const text of ['set autocommit = 0', 'SET @a = 1, @@session.autocommit = OFF', '/* no */ begin'])
+      await expect(query(text)).rejects.toMatchObject(refused)
+    await query("set @a = 'autocommit'")
+    for (const text of ['begin; delete from books', 'begin not atomic commit; end'])
+      await expect(client().transaction(() => query(text))).rejects.toMatchObject(refused)
+  })
+
+  test('closing waits for a transaction that no request belongs to', async () => {
+    const other = new Server({ plugins: { database: { url: mariadb.url } } })
+    await other.ready()
+    const database = other.services.get('databases').client()
+    const begun = deferred()
+    const more = deferred()
+    const work = database.transaction(async () => {
+      await database.query('update books set copies = 8')
+      begun.resolve()
+      await more.promise
+      await database.query('update books set copies = copies + 1')
+    })
+    await begun.promise
+    const closing = other.close()
+    more.resolve()
+    await Promise.all([work, closing])
+    expect(await copies()).toEqual([9, 9])
+  })
+
+  test('ids are forgotten without locking those that a transaction has noted', async () => {
+    await using other = new Server({ plugins: { database: { url: mariadb.url, inbox: { keep: 60_000 } } } })
+    await other.ready()
+    const database = other.services.get('databases').client()
+    for (const id of ['a', 'z']) await database.transaction(() => once(id, () => {}))
+    await query("update framework_inbox set done_at = 0 where id = 'a'")
+    await database.transaction(async () => {
+      await once('m', () => {})
+      await outsideTransactions(async () => {
+        await using third = new Server({ plugins: { database: { url: mariadb.url, inbox: { keep: 60_000 } } } })
+        await third.ready()
+      })
+    })
+    const { rows } = await query('select cast(id as char) as id from framework_inbox order by id')
+    expect(rows).toEqual([{ id: 'm' }, { id: 'z' }])
   })
 
   test('a connection is strict and has the time limits', async () => {
@@ -346,9 +434,17 @@ describe.skipIf(!hasMariadb)('MySQL alone', () => {
   })
 
   test('what commits implicitly is refused in a transaction', async () => {
-    for (const text of ['create table a (b int)', ' TRUNCATE books', 'drop table books', 'alter table books add c int'])
+    const texts = ['create table a (b int)', ' TRUNCATE books', 'drop table books', 'alter table books add c int']
+    texts.push(
+      '/* * */ -- x\n # y\n drop table books',
+      '/*!50000 drop table books */',
+      '/*M!commit*/',
+      'check table books',
+    )
+    for (const text of texts)
       await expect(client().transaction(() => query(text))).rejects.toMatchObject({ code: 'TransactionStatementError' })
     await client().transaction(() => query('create temporary table a (b int)'))
+    expect((await client().transaction(() => query('-- drop it\n select 1 /* a */ as a'))).count).toBe(1)
   })
 
   test('a deadlock is repeated where it is asked for', async () => {
