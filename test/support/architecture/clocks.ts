@@ -14,6 +14,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/cron/schedule/system-clock.ts': 'is the clock of schedules where no test has one',
   'plugins/cron/service.ts': 'patience with jobs, while closing',
   'plugins/database/database.ts': 'patience with a database',
+  'plugins/database/drivers/mysql.ts': 'patience with connections in use, while closing',
   'plugins/database/inbox.ts': 'forgets by the clock of the database',
   'plugins/database/listener.ts': 'patience with a connection that was lost',
   'plugins/database/outbox.ts': 'keeps what it has claimed, by the clock of the database',
