@@ -195,10 +195,7 @@ export class Responder {
    * does not run again, so that a store that is down is awaited once, and the response is sent even when all hooks fail.
    */
   #failSending(error: unknown, res: KernelResponse, hook: Hook<'onSend'>): void {
-    if (error !== undefined && error === res.unencodable && !res.failed) {
-      this.fail(error, res)
-      return
-    }
+    if (error !== undefined && error === res.unencodable && !res.failed) return void this.fail(error, res)
     const failed = this.#failedHooks.get(res) ?? new Set()
     this.#failedHooks.set(res, failed.add(hook))
     this.fail(error, res, hook.entry.name)

@@ -89,16 +89,10 @@ export class Room {
   }
 
   entry(entry: Entry): void {
-    if (this.#held !== undefined) {
-      this.#held.push(entry)
-      return
-    }
+    if (this.#held !== undefined) return void this.#held.push(entry)
     const place = placeOf(entry.id, this.last)
     if (place === 'seen') return
-    if (place === 'next') {
-      this.#pass(entry)
-      return
-    }
+    if (place === 'next') return void this.#pass(entry)
     this.#held = [entry]
     this.#around.catchUp(this)
   }

@@ -47,10 +47,7 @@ async function pump(source: BodySource, stream: CoderStream, flushKind: number):
       systemClock.clear(timer)
     }
     if (stream.destroyed) break
-    if (piece.done) {
-      stream.end()
-      return
-    }
+    if (piece.done) return void stream.end()
     isFlushed = false
     if (!stream.write(piece.value as Uint8Array | string)) await drained(stream)
   }

@@ -113,10 +113,7 @@ const isDenial = (status: number) => status === 401 || status === 403
 /** Sends a returned value as the body, like that of a route's handler; if the handler does not respond, the request is still refused. */
 function finish(value: unknown, req: Request, res: Response, refused: DenialStatus): void {
   if (res.answered) return
-  if (value !== undefined && value !== res) {
-    res.send(value)
-    return
-  }
+  if (value !== undefined && value !== res) return void res.send(value)
   const { statusCode: status } = res
   // A 404 with the code of a refusal would hide nothing.
   const hidden = isDenial(status) ? {} : { code: codeOf(status), message: phraseOf(status) }

@@ -54,10 +54,7 @@ export function handlerFailed(socket: ServerSocket, { handlers, log, path }: Soc
     log.error({ err: thrown, socket: socket.id }, `${what} of the websocket ${path} failed`)
     socket.close(1011, 'the server has failed')
   }
-  if (onError === undefined) {
-    close('a handler', error)
-    return
-  }
+  if (onError === undefined) return void close('a handler', error)
   const again = (second: unknown) => close('the error handler', second)
   try {
     const result = forSocket(socket, () => onError(socket, error))

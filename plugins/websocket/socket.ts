@@ -192,18 +192,12 @@ export class Socket implements ServerSocket, TransportEvents {
   // — events of the transport —
 
   opened(transport: Transport): void {
-    if (this.#state === 'closed') {
-      transport.terminate()
-      return
-    }
+    if (this.#state === 'closed') return void transport.terminate()
     this.#transport = transport
     this.#route.sockets.counts.opened++
     const { open } = this.#route.handlers as { readonly open?: Handler }
     const closeWith = this.#pressure?.closeWith
-    if (closeWith !== undefined) {
-      this.#closeTransport(transport, closeWith.code, closeWith.reason)
-      return
-    }
+    if (closeWith !== undefined) return void this.#closeTransport(transport, closeWith.code, closeWith.reason)
     this.#state = 'open'
     if (open !== undefined) this.#run(() => open(this))
   }

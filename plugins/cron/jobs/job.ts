@@ -137,10 +137,7 @@ export class Job {
     const due = this.#due
     if (due === undefined) return
     const now = this.#around.clock.now()
-    if (now < due) {
-      this.#setBack(now, due)
-      return
-    }
+    if (now < due) return void this.#setBack(now, due)
     const tick = lastTime(this.declared.pattern, this.#zone, due, now)
     this.#plan(tick)
     this.#seen = now
@@ -152,10 +149,7 @@ export class Job {
 
   /** The clock was set back: ticks that have run are in the future again, and must not run twice. */
   #setBack(now: number, due: number): void {
-    if (this.#seen - now > correctionMs) {
-      this.#plan(now)
-      return
-    }
+    if (this.#seen - now > correctionMs) return void this.#plan(now)
     const { pattern } = this.declared
     // For a job with several ticks a minute, hours without a run are worse than a second that is run twice. At least one interval
     // passes in between, and a lock still refuses ticks that have run.

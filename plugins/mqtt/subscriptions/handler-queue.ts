@@ -86,10 +86,7 @@ export class HandlerQueue {
   push(message: Incoming, done: () => void): void {
     const { concurrency = 1, maxWaiting = defaultMaxWaiting } = this.declared.options
     if (this.#isRefusing) return
-    if (this.#running.count < concurrency) {
-      this.#begin({ message, done })
-      return
-    }
+    if (this.#running.count < concurrency) return void this.#begin({ message, done })
     const size = this.#size + message.payload.byteLength
     const isFull = this.#waiting.length >= maxWaiting || (this.#waiting.length > 0 && size > mostWaitingBytes)
     // The broker sends no more messages of QoS 1 and 2 than the window allows; of QoS 0 it sends all.

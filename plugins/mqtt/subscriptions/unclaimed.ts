@@ -27,10 +27,7 @@ export function unclaimedMessages(log: Logger, hasSession: boolean) {
   return {
     /** Keeps a message that has no handler, if one may still come. */
     keep(message: Incoming): void {
-      if (!isOpen || message.details.qos === 0) {
-        message.handled()
-        return
-      }
+      if (!isOpen || message.details.qos === 0) return void message.handled()
       messages.push(message)
       timer ??= clock.setTimeout(giveUp, patience)
       timer.unref()

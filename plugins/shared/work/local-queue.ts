@@ -189,10 +189,7 @@ export class LocalQueue<Message extends LocalMessage> {
 
   #failed(message: Message, { error, final }: { readonly error: Error; readonly final: boolean }): void {
     message.errors = [...(message.errors ?? []), error]
-    if (!final && message.attempt < message.attempts) {
-      this.add(message, message.backoff(message.attempt))
-      return
-    }
+    if (!final && message.attempt < message.attempts) return void this.add(message, message.backoff(message.attempt))
     this.#onDead?.(message)
     this.dead.push(message)
     const dropped = this.dead.length > this.#maxDead && this.dead.shift()!
