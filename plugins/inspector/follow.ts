@@ -65,7 +65,7 @@ function detailsOf({ redactor }: Recorder, kind: WorkKind, given: Json, event: E
   for (const name in given) {
     const value = given[name]
     // An object may have changed; a member `name` says whether `value` is secret.
-    if (typeof value !== 'object' && name !== 'name' && value === earlier[name]) continue
+    if (typeof value !== 'object' && name !== 'name' && name !== 'value' && value === earlier[name]) continue
     data[name] = messageOf(value)
   }
   const redacted = redactor.own(data)
@@ -157,9 +157,9 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind, plugin: st
       const { activity, data: earlier } = event[own]
       if ('error' in event) recorder.failed(activity, event.error)
       if (kind.ended !== undefined) {
-        // Some of it is known only now.
+        // Some of it is known only now. The same object, such as the event itself, shows no change.
         const given = kind.data?.(event as never) ?? {}
-        const { note, data } = copied(detailsOf(recorder, kind, given, event, earlier)).data
+        const { note, data } = copied(detailsOf(recorder, kind, given, event, given === earlier ? {} : earlier)).data
         Object.assign(activity, { note })
         Object.assign(activity.data, data)
       }

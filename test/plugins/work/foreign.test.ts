@@ -136,6 +136,39 @@ test('the work of a foreign plugin has spans, rows in the inspector and metrics,
   expect(text).toContain('foreign_missed_total{template="hint"} 1\n')
 })
 
+interface Count {
+  bytes: number
+  name: string
+  value: string
+}
+
+test.each<[string, (event: Count) => { readonly [name: string]: unknown }]>([
+  ['the event itself', (event) => event as never],
+  ['a copy', (event) => ({ ...event })],
+])('details that the work changes are those of its end, and as secret: %s', async (title, data) => {
+  const channel = `foreign.${title.replaceAll(' ', '-')}`
+  const countTrace = new Trace<Count>(channel)
+  const described = { channel, list, help: 'Counts', span: () => 'count' }
+  const kind = workKind<Count>({ ...described, data, ended: ({ bytes }) => ({ 'app.bytes': bytes }) })
+  const counts = definePlugin({
+    name: 'counts',
+    work: [kind],
+    setup(ctx) {
+      const begin = () => ({ bytes: 0, name: 'title', value: 'hidden' })
+      const change = async (event?: Count) => void Object.assign(event ?? {}, { bytes: 12, name: 'password' })
+      ctx.get('/count', () => countTrace.run(begin, change))
+    },
+  })
+  const plugins = { inspector: true, counts: counts() } as const
+  const server = new Server({ plugins, router: new RouteCollection(), logger: memoryLogger(), port: 0 })
+  clean.push(() => server.close())
+  await server.inject.get('/count')
+  const look = await lookAt(server as unknown as Server)
+  const [row] = await look.json<{ id: number }[]>('list?kind=render')
+  const details = { bytes: 12, name: 'password', value: '[redacted]' }
+  expect(await look.json(`activity?id=${row!.id}`)).toMatchObject({ data: details })
+})
+
 const valid = { channel: 'a', list, help: 'a', span: () => 'a' }
 
 test.each([
