@@ -64,9 +64,7 @@ export interface TestClock extends Clock {
  */
 export function testClock(start?: Date | string | number, options?: TestClockOptions): TestClock {
   const { patience } = clockOptions.parse(options, 'testClock')
-  const clock = new MovedClock(start === undefined ? systemClock.now() : instantOf(start), patience)
-  clock.use()
-  return clock
+  return new MovedClock(start === undefined ? systemClock.now() : instantOf(start), patience)
 }
 
 const clockOptions = option.shape({ patience: option.ms().default(1000) })
@@ -103,8 +101,9 @@ class Schedule {
     return this.#all.at(-1)
   }
 
-  add(one: Waiting): void {
+  add(one: Waiting): Waiting {
     this.#all.splice(this.#indexOf(one), 0, one)
+    return one
   }
 
   delete(one: Waiting): void {
@@ -157,14 +156,12 @@ export class MovedClock implements VirtualClock, TestClock {
   /** Of timers; the call that moves the clock rejects with the first. */
   readonly #failures: unknown[] = []
   #changed = () => {}
-  restore = () => {}
+  readonly restore: () => void
 
+  /** Takes the clock of the process. */
   constructor(now: number, patience: number) {
     this.#now = now
     this.#patience = patience
-  }
-
-  use(): void {
     const restore = useClock(this)
     this.restore = () => {
       this.#isRestored = true
@@ -193,21 +190,16 @@ export class MovedClock implements VirtualClock, TestClock {
   }
 
   setTimeout(run: () => unknown, ms: number): Timer {
-    const timer = new Waiting(run, this.#order++, this.#monotonic + delayOf(ms))
-    this.#timers.add(timer)
-    return timer
+    return this.#timers.add(new Waiting(run, this.#order++, this.#monotonic + delayOf(ms)))
   }
 
   setInterval(run: () => unknown, ms: number): Timer {
     const every = delayOf(ms)
-    const timer = new Waiting(run, this.#order++, this.#monotonic + every, every)
-    this.#timers.add(timer)
-    return timer
+    return this.#timers.add(new Waiting(run, this.#order++, this.#monotonic + every, every))
   }
 
   at(time: number, wake: () => unknown): () => void {
-    const alarm = new Waiting(wake, this.#order++, time)
-    this.#alarms.add(alarm)
+    const alarm = this.#alarms.add(new Waiting(wake, this.#order++, time))
     return () => this.#alarms.delete(alarm)
   }
 
@@ -218,11 +210,7 @@ export class MovedClock implements VirtualClock, TestClock {
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const work = running.getStore()
     this.#sleep(work, 1)
-    try {
-      await sleepBy(this, ms, signal)
-    } finally {
-      this.#sleep(work, -1)
-    }
+    await sleepBy(this, ms, signal).finally(() => this.#sleep(work, -1))
   }
 
   #sleep(work: Held | undefined, by: number): void {
@@ -327,14 +315,6 @@ export class MovedClock implements VirtualClock, TestClock {
     for (const failure of this.#failures.splice(0, 1)) throw failure
   }
 
-  #warn(): void {
-    if (this.#hasWarned) return
-    this.#hasWarned = true
-    process.emitWarning(
-      `the test clock has moved on, although work had not ended after ${this.#patience} ms. If that work is slow, raise it: testClock(start, { patience })`,
-    )
-  }
-
   /** Lets everything run that waits neither for the clock nor, longer than the patience, for anything else. */
   async #settle(): Promise<void> {
     let isOver = false
@@ -345,7 +325,9 @@ export class MovedClock implements VirtualClock, TestClock {
       if (isOver) {
         // Waited for only once: a handler that hangs would otherwise take the whole patience again at each further moment.
         for (const work of open) this.#held.delete(work)
-        this.#warn()
+        const warning = `the test clock has moved on, although work had not ended after ${this.#patience} ms. If that work is slow, raise it: testClock(start, { patience })`
+        if (!this.#hasWarned) process.emitWarning(warning)
+        this.#hasWarned = true
         break
       }
       // Begins again whenever work begins or ends: patience is for what hangs, and not for a long queue.

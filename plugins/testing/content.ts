@@ -14,26 +14,22 @@ export function caseless(headers: Readonly<Record<string, string | readonly stri
   })
 }
 
-const utf8 = new TextDecoder()
-
-/** The bytes of a body as text, whatever its type. */
-export function textOf(bytes: Uint8Array): string {
-  return utf8.decode(bytes)
-}
+/** Decodes the bytes of a body, whatever its type. */
+export const utf8 = new TextDecoder()
 
 /** A body in the form of its content type: parsed JSON, text as a string, everything else as bytes; `undefined` if it is empty. */
 export function bodyOf(bytes: Uint8Array, contentType: string): unknown {
   if (bytes.byteLength === 0) return undefined
   const type = mediaTypeOf(contentType)
   if (type === 'application/json' || type.endsWith('+json')) {
-    const text = textOf(bytes)
+    const text = utf8.decode(bytes)
     return orFail(
       (): unknown => JSON.parse(text),
       () => new Error(`the content type of the response is ${type}, but the body is not: ${shorten(text)}`),
     )
   }
   const isText = /^text\/|\+xml$|^application\/(?:xml|yaml|javascript|x-www-form-urlencoded)$/.test(type)
-  return isText ? textOf(bytes) : bytes
+  return isText ? utf8.decode(bytes) : bytes
 }
 
 /** The beginning of a string, for a message. */

@@ -1,15 +1,6 @@
 import { AssertionError } from 'node:assert'
 import type { InjectResponse } from '../../kernel/index.ts'
-import {
-  bodyOf,
-  caseless,
-  type MockCookie,
-  type MockHeaders,
-  parseSetCookie,
-  shorten,
-  show,
-  textOf,
-} from './content.ts'
+import { bodyOf, caseless, type MockCookie, type MockHeaders, parseSetCookie, shorten, show, utf8 } from './content.ts'
 import { isSame, isSubset } from './subset.ts'
 
 /**
@@ -64,7 +55,7 @@ export class MockResponse<Answer = unknown> {
 
   /** The body as a string, whatever its type. */
   text(): string {
-    return textOf(this.#answer.body)
+    return utf8.decode(this.#answer.body)
   }
 
   /** Checks the status; the error for another status shows the body. @throws AssertionError. */

@@ -40,6 +40,8 @@ const { TenantLeakError } = defineErrors({
     ].join('\n- '),
 })
 
+const wrong = (takes: string) => ArgumentsError('testTenants', takes)
+
 const bodies = option.value<{ readonly [route: string]: unknown }>(
   'bodies by route: { "PUT /orders/:id": … }',
   (given) => typeof given === 'object' && given !== null,
@@ -98,7 +100,7 @@ export async function testTenants(
   options?: TestTenantsOptions,
 ): Promise<TenantsReport> {
   if (tenants?.length !== 2 || tenants.some((one) => typeof one?.headers !== 'object'))
-    throw ArgumentsError('testTenants', 'a server and two tenants, each with the headers of its requests')
+    throw wrong('a server and two tenants, each with the headers of its requests')
   const { bodies = {}, skip } = optionsOf.parse(options, 'testTenants')
   await server.ready()
   const test = new TenantTest(server, bodies, skip)
@@ -135,10 +137,7 @@ class TenantTest {
       .map(({ method, path }) => ({ method, path, name: `${method} ${path}` }))
     for (const name of [...Object.keys(bodies), ...skip])
       if (!this.#all.some((route) => route.name === name))
-        throw ArgumentsError(
-          'testTenants',
-          `the names of routes with a tenant, such as "GET /orders/:id", not "${name}"`,
-        )
+        throw wrong(`the names of routes with a tenant, such as "GET /orders/:id", not "${name}"`)
     this.routes = this.#all
       .filter(({ name, path }) => paramsOf(path).length > 0 && !skip.includes(name))
       .sort((a, b) => order.indexOf(a.method) - order.indexOf(b.method))
@@ -151,11 +150,9 @@ class TenantTest {
     for (const [path, given] of Object.entries(tenant.objects ?? {})) {
       const [param] = paramsOf(path)
       if (param === undefined || !this.#all.some((route) => route.path === path))
-        throw ArgumentsError('testTenants', `objects by the paths of routes with parameters, not "${path}"`)
-      own.set(
-        path,
-        given.map((one) => (typeof one === 'string' ? { [param]: one } : one)),
-      )
+        throw wrong(`objects by the paths of routes with parameters, not "${path}"`)
+      const values = given.map((one) => (typeof one === 'string' ? { [param]: one } : one))
+      own.set(path, values)
     }
     const simple = this.#all.filter(({ path }) => paramsOf(path).length === 0)
     const sending = [
@@ -219,7 +216,7 @@ class TenantTest {
 
   report(): TenantsReport {
     if (this.#requests === 0 && this.#untested.size === 0)
-      throw ArgumentsError('testTenants', 'a server with routes that have path parameters and a tenant')
+      throw wrong('a server with routes that have path parameters and a tenant')
     const untested = [...this.#untested].map(([name, why]) => `${name}: ${why}`)
     if (this.#reached.length + untested.length > 0) throw TenantLeakError(this.#reached, untested)
     return { requests: this.#requests, routes: [...this.#tested] }

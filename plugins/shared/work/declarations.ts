@@ -2,7 +2,7 @@ import { TracePoint } from '../../../kernel/index.ts'
 import { runningServer } from '../values/running-server.ts'
 
 /** A declaration of background work, before it runs anywhere. */
-export interface DeclarationTrace {
+export type DeclarationTrace = {
   /** What was declared. A subscriber may put another handler in place of its `handler`. */
   readonly declared: object
 }

@@ -4,20 +4,20 @@ import http from 'node:http'
 import net from 'node:net'
 import { systemClock } from '../../../kernel/index.ts'
 import type { LeakKind } from './leak.ts'
-import { Maker, Owners } from './maker.ts'
+import { followOwners, Maker } from './maker.ts'
 import type { Resource, Watched } from './resources.ts'
 
 type Call = (this: EventEmitter, ...args: unknown[]) => unknown
 
 /** Watches by replacing the functions that make a resource: Bun and Deno have no hooks for most of them. */
 export function watchCalls(): Watched {
-  const owners = new Owners()
+  const owners = followOwners()
   const all = new Map<unknown, Resource>()
   const undo: (() => unknown)[] = [() => owners.stop()]
   const made = (kind: LeakKind, object: unknown) => {
     const { hasRef } = Object(object) as { hasRef?(): boolean }
     const stays = () => kind !== 'timer' || hasRef?.call(object) !== false
-    all.set(object, { kind, maker: new Maker(owners.current), stays })
+    all.set(object, { kind, maker: new Maker(owners.current()), stays })
   }
   const replace = (target: object, name: PropertyKey, by: (original: Call) => Call) => {
     const original = Reflect.get(target, name) as Call

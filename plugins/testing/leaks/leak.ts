@@ -23,7 +23,7 @@ export type LeakKind = (typeof kinds)[keyof typeof kinds] | 'interval'
 export interface Leak {
   /** What it is. */
   readonly kind: LeakKind
-  /** The plugin whose `provide`, `setup` or hook has made it, or has begun what made it; `undefined` if none has. */
+  /** The plugin whose `provide`, `setup`, hook or handler has made it, or has begun what made it; `undefined` if none has. */
   readonly plugin: string | undefined
   /** `file:line:column` of the code that made it: the first frame outside the framework and of packages, or the nearest one. */
   readonly place: string

@@ -11,44 +11,30 @@ export interface Owner {
   readonly server: object | undefined
 }
 
-/** A declaration of background work. */
-interface Declared {
-  handler: (this: unknown, ...args: unknown[]) => unknown
-}
+type Declaring = { readonly declared: { handler: (...args: unknown[]) => unknown } }
 
 /** Follows which plugin is at work; `stop` ends it, as a storage in use makes every promise of Node.js 20 slower. */
-export class Owners {
-  readonly #storage = new AsyncLocalStorage<Owner>()
-  readonly #ends: (() => unknown)[] = []
-
-  constructor() {
-    this.#enterAt<PluginTrace>('tracing:framework:plugin:start', ({ plugin, server }) => ({ plugin, server }))
-    this.#enterAt<StepTrace>('framework:step', ({ plugin, request }) => handlerOf(plugin, request.server))
-    // Not the plugin that has started the worker: the handler is the application's, unless a plugin has declared it.
-    for (const kind of ['queue.attempt', 'cron.run', 'mqtt.message'])
-      this.#enterAt<Owner>(`tracing:framework:${kind}:start`, ({ server }) => ({ plugin: undefined, server }))
-    const declare = ({ declared }: { readonly declared: Declared }) => {
-      const owner = this.current?.plugin && handlerOf(this.current.plugin, this.current.server)
-      const { handler } = declared
-      if (owner) declared.handler = (...args) => this.#storage.run(owner, () => handler.apply(declared, args))
-    }
-    this.#ends.push(followChannel('framework:declaration', declare))
-  }
-
-  #enterAt<Event>(name: string, owner: (event: Event) => Owner): void {
+export function followOwners() {
+  const storage = new AsyncLocalStorage<Owner>()
+  const ends: (() => unknown)[] = []
+  const enterAt = <Event>(name: string, owner: (event: Event) => Owner) => {
     const entered = heldChannel(name)
-    entered.bindStore(this.#storage, owner as (event: unknown) => Owner)
-    this.#ends.push(() => entered.unbindStore(this.#storage))
+    entered.bindStore(storage, owner as (event: unknown) => Owner)
+    ends.push(() => entered.unbindStore(storage))
   }
-
-  get current(): Owner | undefined {
-    return this.#storage.getStore()
+  enterAt<PluginTrace>('tracing:framework:plugin:start', ({ plugin, server }) => ({ plugin, server }))
+  enterAt<StepTrace>('framework:step', ({ plugin, request }) => handlerOf(plugin, request.server))
+  // Not the plugin that has started the worker: the handler is the application's, unless a plugin has declared it.
+  for (const kind of ['queue.attempt', 'cron.run', 'mqtt.message'])
+    enterAt<Owner>(`tracing:framework:${kind}:start`, ({ server }) => ({ plugin: undefined, server }))
+  const declare = ({ declared }: Declaring) => {
+    const { plugin, server } = storage.getStore() ?? {}
+    const { handler } = declared
+    if (plugin !== undefined)
+      declared.handler = (...args) => storage.run(handlerOf(plugin, server), () => handler(...args))
   }
-
-  stop(): void {
-    for (const end of this.#ends) end()
-    this.#storage.disable()
-  }
+  ends.push(followChannel('framework:declaration', declare), () => storage.disable())
+  return { current: () => storage.getStore(), stop: () => ends.forEach((end) => void end()) }
 }
 
 /**

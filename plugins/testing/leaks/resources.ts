@@ -1,6 +1,6 @@
 import { createHook, executionAsyncId } from 'node:async_hooks'
 import { kinds, type LeakKind } from './leak.ts'
-import { Maker, Owners } from './maker.ts'
+import { followOwners, Maker } from './maker.ts'
 
 /** Something of the runtime that is in use until it is ended. */
 export interface Resource {
@@ -71,7 +71,7 @@ class NodeResource implements Resource {
 
 /** Watches with the hooks of Node.js, which see whatever the runtime makes. */
 export function watchNode(): Watched {
-  const owners = new Owners()
+  const owners = followOwners()
   const makers = new Map<number, Maker>()
   const resources = new Map<number, NodeResource>()
   const hook = createHook({
@@ -80,7 +80,7 @@ export function watchNode(): Watched {
       if (kind === undefined && !steps.has(type)) return
       const by = executionAsyncId()
       // A server has made the connections that it accepts, and a socket or a timer what its callback makes.
-      const maker = new Maker(owners.current, makers.get(by) ?? makers.get(trigger))
+      const maker = new Maker(owners.current(), makers.get(by) ?? makers.get(trigger))
       makers.set(id, maker)
       if (kind !== undefined) resources.set(id, new NodeResource(kind, handle, maker, resources.get(by)))
     },

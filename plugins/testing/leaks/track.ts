@@ -24,7 +24,7 @@ const leakOptions = option.shape({
  *
  * Create it before the server, and ask after `close()`. It sees the whole process, so tests that run side by side see each other's. A
  * timer that was `unref`ed and fires once is not a leak. On Node.js it sees whatever the runtime makes; on Bun and Deno, timers of the
- * globals and of the framework's clock, and sockets, servers and child processes of the modules of Node.js.
+ * globals and of the framework's clock, sockets, servers and child processes of the modules of Node.js, and servers of the runtime itself.
  *
  * @throws OptionError.
  * @example
@@ -114,10 +114,6 @@ export class LeakTracker implements AsyncDisposable {
 
   /** The same as `assertNone` and `stop`, for `await using leaks = trackLeaks()`. */
   async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      await this.assertNone()
-    } finally {
-      this.stop()
-    }
+    await this.assertNone().finally(() => this.stop())
   }
 }
