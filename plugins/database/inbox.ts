@@ -21,17 +21,17 @@ export class Inbox {
     const unlessDone =
       client.system === 'mysql' ? 'on duplicate key update done_at = done_at + 1' : 'on conflict do nothing'
     this.note = `insert into ${table} (scope, id, done_at) values ($1, $2, ${now}) ${unlessDone}`
-    // Reading the whole table, MySQL would lock it, and wait in it for the transaction that has noted an id.
-    const from = client.system === 'mysql' ? `${table} from ${table} force index (done_at)` : `from ${table}`
-    this.#forget = `delete ${from} where done_at < ${now} - ${keep}`
+    this.#forget = `delete from ${table} where done_at < ${now} - ${keep}`
   }
 
   async open(log: Logger): Promise<void> {
-    const { bytes, indexed } = dialects[this.#client.system]
-    const columns = `scope ${bytes} not null, id ${bytes} not null, done_at double precision not null, primary key (scope, id)${indexed('done_at')}`
+    const { bytes } = dialects[this.#client.system]
+    const columns = `scope ${bytes} not null, id ${bytes} not null, done_at double precision not null, primary key (scope, id)`
     await ensureTable(this.#client, `the inbox of the database "${this.#client.name}"`, this.#table, columns)
+    const remove = () => this.#client.query(this.#forget)
+    // Otherwise MySQL locks each row that it has read, while it waits for the one of a transaction.
     const forget = () =>
-      this.#client.query(this.#forget).catch((error: unknown) => {
+      this.#client.transaction(remove, { isolation: 'read committed' }).catch((error: unknown) => {
         log.warn({ err: error, database: this.#client.name }, 'old ids of the inbox could not be removed')
       })
     this.#timer = systemClock.setInterval(forget, hour)

@@ -1,4 +1,4 @@
-import type { TransactionSettings } from '../../shared/work/transaction-options.ts'
+import type { TransactionOptions, TransactionSettings } from '../../shared/work/transaction-options.ts'
 
 /** The kind of a database, by the names of OpenTelemetry. */
 export type DatabaseSystem = 'postgresql' | 'mysql' | 'sqlite'
@@ -110,6 +110,7 @@ export interface TableHost {
   readonly name: string
   readonly system: DatabaseSystem
   query<Row extends object = DatabaseRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
+  transaction(work: () => Promise<unknown>, options: TransactionOptions): Promise<unknown>
 }
 
 /** The statements that begin a transaction of Postgres. */

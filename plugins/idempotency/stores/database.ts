@@ -6,15 +6,15 @@ const table = 'framework_idempotency'
 
 /** Keeps values in a table of the server's own database, so that a response can be written in the transaction of its handler. */
 export async function openDatabaseStore(database: DatabaseClient): Promise<IdempotencyStore> {
-  const { now, key: id, name, text, indexed } = dialects[database.system]
+  const { now, key: id, name, text } = dialects[database.system]
   const isMysql = database.system === 'mysql'
   const end = isMysql ? `${now} + $3` : `${now} + cast($3 as double precision)`
-  const columns = `${id} ${name} primary key, value ${text} not null, until double precision not null${indexed('until')}`
+  const columns = `${id} ${name} primary key, value ${text} not null, until double precision not null`
   await ensureTable(database, 'idempotency (store database)', table, columns)
   const count = async (text: string, ...values: readonly unknown[]) => (await database.query(text, values)).count
-  // Reading the whole table, MySQL would lock it, and wait in it for the transaction of a handler.
-  const from = isMysql ? `${table} from ${table} force index (until)` : `from ${table}`
-  const sweep = sweeping(() => count(`delete ${from} where until <= ${now}`))
+  const remove = () => count(`delete from ${table} where until <= ${now}`)
+  // Otherwise MySQL locks each row that it has read, while it waits for the one of a handler in a transaction.
+  const sweep = sweeping(() => database.transaction(remove, { isolation: 'read committed' }))
   const unlessKept = `on conflict (key)
     do update set value = excluded.value, until = excluded.until where ${table}.until <= ${now}`
   const mine = `where ${id} = $1 and value = $2`

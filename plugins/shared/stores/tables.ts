@@ -11,7 +11,7 @@ interface TableClient {
   query(text: string): Promise<unknown>
 }
 
-const plain = { key: 'key', name: 'text', bytes: 'text', text: 'text', indexed: (_column: string) => '' }
+const plain = { key: 'key', name: 'text', bytes: 'text', text: 'text' }
 
 /** What differs between databases: the time in milliseconds, as those of processes on several machines differ, the name of a column, and types. */
 export const dialects = {
@@ -25,7 +25,6 @@ export const dialects = {
     // To its collations, names are equal that differ by a space at the end; bytes are not.
     ...{ id: 'bigint auto_increment primary key', key: '`key`', name: 'varchar(255)', bytes: 'varbinary(1000)' },
     text: 'longtext',
-    indexed: (column: string) => `, index ${column} (${column})`,
   },
 }
 

@@ -112,6 +112,26 @@ describe.each(kinds.filter(({ has }) => has))('in $name', ({ name, start }) => {
     await Promise.all(servers.map((server) => server.close()))
   })
 
+  test('the removal of old keys, which waits for a transaction, lets new ones in', async () => {
+    await using server = await serve((server) => {
+      server.post('/', { idempotency: true }, (_req, res) => res.created({ ok: true }))
+    })
+    const isMysql = name === 'MySQL'
+    const column = isMysql ? '`key`' : 'key'
+    const rows = "('a', '', 1), ('b', '', 9e15), ('old', '', 1)"
+    await server.run(`insert into framework_idempotency (${column}, value, until) values ${rows}`)
+    const database = server.services.get('databases').client()
+    const held = await database.acquire()
+    await held.query(isMysql ? 'start transaction' : 'begin', [])
+    await held.query(`update framework_idempotency set value = 'held' where ${column} = 'b'`, [])
+    // The first key of a process.
+    expect((await post(server, 'k')).status).toBe(201)
+    await held.query('rollback', [])
+    held.release()
+    const left = async () => (await server.run('select until from framework_idempotency where until = 1')).rows
+    await expect.poll(left).toEqual([])
+  })
+
   for (const transaction of [true, false])
     test(`of many attempts at once one runs, ${transaction ? 'with' : 'without'} a transaction`, async () => {
       const refused = gate()
