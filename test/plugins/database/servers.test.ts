@@ -120,17 +120,18 @@ describe.each(kinds.filter(({ has }) => has))('$name', ({ name, start, drivers, 
         expect(sent).toEqual([])
       })
 
-      test.skipIf(isMysql)('a statement that failed and was caught does not end in a silent rollback', async () => {
-        await using server = await served((server) => {
-          server.post('/caught', { transaction: true }, async (req, res) => {
-            await req.database.query("insert into books (title) values ('Emma')")
-            await req.database.query('select 1 / 0').catch(() => {})
-            return res.created()
+      if (!isMysql)
+        test('a statement that failed and was caught does not end in a silent rollback', async () => {
+          await using server = await served((server) => {
+            server.post('/caught', { transaction: true }, async (req, res) => {
+              await req.database.query("insert into books (title) values ('Emma')")
+              await req.database.query('select 1 / 0').catch(() => {})
+              return res.created()
+            })
           })
+          ;(await server.inject.post('/caught')).assertStatus(500)
+          expect(await titles()).toEqual([])
         })
-        ;(await server.inject.post('/caught')).assertStatus(500)
-        expect(await titles()).toEqual([])
-      })
 
       test('a client that goes away rolls back, also while the handler continues', async () => {
         const inserted = deferred()
@@ -189,11 +190,12 @@ describe.each(kinds.filter(({ has }) => has))('$name', ({ name, start, drivers, 
         expect(reads).toBe(3)
       })
 
-      test.skipIf(isMysql)('a text of several statements has the result of the last one', async () => {
-        await using server = await served(() => {})
-        const { rows, count } = await clientOf(server).query('select 1 as n; select 2 as n')
-        expect({ rows, count }).toEqual({ rows: [{ n: 2 }], count: 1 })
-      })
+      if (!isMysql)
+        test('a text of several statements has the result of the last one', async () => {
+          await using server = await served(() => {})
+          const { rows, count } = await clientOf(server).query('select 1 as n; select 2 as n')
+          expect({ rows, count }).toEqual({ rows: [{ n: 2 }], count: 1 })
+        })
 
       test('a single query waits for a connection only for a time', async () => {
         await using server = await served(() => {}, { pool: { max: 1, acquireTimeout: 1_500 } })

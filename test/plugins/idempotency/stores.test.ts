@@ -211,21 +211,22 @@ describe.each(kinds.filter(({ has }) => has))('in $name', ({ name, start }) => {
   })
 
   // MySQL checks everything before the commit.
-  test.skipIf(name === 'MySQL')('a commit that fails gives the key up', async () => {
-    let fails = true
-    await using server = await serve((server) => {
-      server.post('/', { idempotency: true, transaction: true }, async (req) => {
-        await req.database.query(`insert into once values (${fails ? 1 : 2})`)
-        return 'ok'
+  if (name !== 'MySQL')
+    test('a commit that fails gives the key up', async () => {
+      let fails = true
+      await using server = await serve((server) => {
+        server.post('/', { idempotency: true, transaction: true }, async (req) => {
+          await req.database.query(`insert into once values (${fails ? 1 : 2})`)
+          return 'ok'
+        })
       })
+      await server.run('create table once (n int unique deferrable initially deferred)')
+      await server.run('insert into once values (1)')
+      expect((await post(server, 'k')).status).toBe(500)
+      fails = false
+      const res = await post(server, 'k')
+      expect([res.status, res.headers['idempotent-replayed']]).toEqual([200, undefined])
     })
-    await server.run('create table once (n int unique deferrable initially deferred)')
-    await server.run('insert into once values (1)')
-    expect((await post(server, 'k')).status).toBe(500)
-    fails = false
-    const res = await post(server, 'k')
-    expect([res.status, res.headers['idempotent-replayed']]).toEqual([200, undefined])
-  })
 
   test('a process that is killed leaves neither rows nor response, or both', async () => {
     await using server = await serve(() => {})
