@@ -137,7 +137,8 @@ function failureOf(check: Pick<DoctorCheck, 'code' | 'network'>, error: unknown)
   const message = messageOf(error)
   if (check.network) {
     const remedy = 'Run it where the application runs, or leave it out: --no-network'
-    return [own.notAsked, { problem: `${check.code} could not be checked: ${message}`, remedy, about: message }]
+    const { about = message } = Object(error) as { about?: string }
+    return [own.notAsked, { problem: `${check.code} could not be checked: ${message}`, remedy, about }]
   }
   // A check of the project can fail only because of a file of the user.
   const remedy = error instanceof CommandFailure ? 'Correct it' : 'Report it to its author'

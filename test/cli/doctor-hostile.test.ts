@@ -157,7 +157,6 @@ server.get('/', () => 'hello')
   ])
   expect(found.map((one) => one.replace(why, ''))).toEqual([
     unasked('redis.clock', 'Redis'),
-    unasked('session.redis-evicts', 'Redis'),
     unasked('postgres.clock', 'Postgres'),
   ])
   expect(code).toBe(0)

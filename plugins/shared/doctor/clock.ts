@@ -36,6 +36,7 @@ export async function responseOf<Response>(where: string, asked: Promise<Respons
   } catch (error) {
     const { code, message = String(error) } = Object(error) as { code?: unknown; message?: string }
     if (code === PeerMissingError.code) throw error
-    throw new Error(`${where}: ${message || code}`, { cause: error })
+    // One finding for each machine, whichever of several time limits has ended first.
+    throw Object.assign(new Error(`${where}: ${message || code}`, { cause: error }), { about: where })
   }
 }
