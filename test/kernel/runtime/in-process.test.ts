@@ -9,13 +9,16 @@ test('GS-11 100 000 requests in process open no socket and keep no memory', asyn
     for (let i = 0; i < count; i++) await kernel.inject({ url: `/users/${i}?q=${i}`, headers: { 'user-agent': 'x' } })
   }
   await run(20_000)
+  // Other files share the process, and their sockets may end later.
+  const sockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length
+  const others = sockets()
   globalThis.gc?.()
   const before = process.memoryUsage().heapUsed
   await run(100_000)
   globalThis.gc?.()
   // Without --expose-gc the heap includes uncollected objects; the bound is far above noise and far below a leak.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(64 * 1024 * 1024)
-  expect(process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP'))).toEqual([])
+  expect(sockets()).toBeLessThanOrEqual(others)
 })
 
 test.each<[string, unknown[], RegExp]>([
