@@ -165,7 +165,7 @@ function addressed<Given extends SettingsOf<typeof shape> & { url?: string | und
   const systems: Record<string, DatabaseSystem> = { s: 'sqlite', m: 'mysql', p: 'postgresql' }
   const system = systems[address[0]!]!
   if (system !== 'postgresql' && given.outbox && given.outbox.listen)
-    place.in('outbox').in('listen').wrong(true, 'nothing: only Postgres has LISTEN')
+    place.in('outbox').in('listen').wrong(true, 'false: only Postgres has LISTEN')
   const own = { postgresql: 'pg', mysql: 'mysql2', sqlite: sqliteOfRuntime() } as const
   const driver: DatabaseDriver = given.driver ?? own[system]
   if (drivers[driver] !== system) place.in('driver').wrong(quoted(driver), `a package for ${system}`)

@@ -343,7 +343,7 @@ describe('half a head that waits while the server does not read', () => {
     return { client: client.resume(), bytes: () => bytes }
   }
 
-  test('is answered, however slowly the client reads', async () => {
+  test('gets its response, however slowly the client reads', async () => {
     const { bytes } = await slowly(' HTTP/1.1\r\nHost: x\r\n\r\n')
     await expect.poll(bytes, { timeout: 20_000 }).toBeGreaterThan(101 * large.length)
     expect(begun.slice(-2)).toEqual(['/1', '/last'])
