@@ -68,7 +68,7 @@ export function tracedTerminal(terminal: Terminal, plugin: string): Terminal {
   const traced: Terminal = (request, response) => {
     const event = () => ({ request, response }) as RequestTrace
     const run = () => handlerTrace.run(event, () => terminal(request, response))
-    return stepPoint.run({ ...event(), name: 'handler', plugin }, run)
+    return stepPoint.isOn ? stepPoint.run({ ...event(), name: 'handler', plugin }, run) : run()
   }
   return Object.defineProperty(traced, 'name', { value: nameOf(terminal, 'handler') })
 }
