@@ -26,12 +26,15 @@ export function watchLostErrors(report: (error: unknown) => void): () => void {
 
 /**
  * Runs code that may leave a promise unhandled or throw in a timer: such an error rejects here; otherwise it would end the process
- * with a stack and without closing anything.
+ * with a stack and without closing anything. `described` makes the error that rejects.
  */
-export async function withLostErrors<Result>(run: () => Promise<Result>): Promise<Result> {
+export async function withLostErrors<Result>(
+  run: () => Promise<Result>,
+  described: (lost: unknown) => unknown = (lost) => lost,
+): Promise<Result> {
   const { promise: lost, reject } = deferred<never>()
   lost.catch(() => {})
-  const stop = watchLostErrors(reject)
+  const stop = watchLostErrors((error) => reject(described(error)))
   try {
     const result = await Promise.race([run(), lost])
     // An unhandled promise in the last line, such as that of `server.listen()`, is reported after this turn.

@@ -76,9 +76,9 @@ async function diagnose(
     process.exitCode = report(examination)
   }
   process.once('exit', onExit)
-  const stop = watchLostErrors((error) => {
-    examination.fails(new CommandFailure(`nothing catches an error: ${describeFailure(error)}`))
-  })
+  // The same words whether it is thrown before or after the end of the boot, which a timer of the application cannot know.
+  const lost = (error: unknown) => new CommandFailure(`nothing catches an error: ${describeFailure(error)}`)
+  const stop = watchLostErrors((error) => examination.fails(lost(error)))
   try {
     try {
       view.server = (await applicationOf(flags, { mayListen: false })).server
@@ -86,7 +86,7 @@ async function diagnose(
       const late = () => {
         throw new CommandFailure(`${entry} has not booted after ${flags.timeout} s: a hook has not finished`)
       }
-      await withLostErrors(() => within(boot(view.server!), flags.timeout * 1_000, late))
+      await withLostErrors(() => within(boot(view.server!), flags.timeout * 1_000, late), lost)
       view.booted = true
     } catch (error) {
       // A typing mistake is not a fault of the application.

@@ -42,6 +42,9 @@ const checks = [exits, odds]\nconst odd`,
     'ctx.onReady(() => void setTimeout(() => { throw new Error("lost") }, 100))',
     `doctor: async () => [{ code: 'odd.slow', level: 'hint', find: () => new Promise((done) => setTimeout(done, 500)) }],`,
   ),
+  'throws-during-the-boot': plugin(
+    'ctx.onReady(() => new Promise(() => setTimeout(() => { throw new Error("lost") }, 1)))',
+  ),
   'never-boots': plugin('ctx.onReady(() => new Promise(() => {}))'),
   'fails-to-close': plugin('ctx.onClose(() => { throw new Error("redis://:se/c@ret@h is gone") })'),
   'is-its-own-cause': plugin('ctx.onReady(() => { const error = new Error("odd"); error.cause = error; throw error })'),
@@ -79,6 +82,11 @@ describe.concurrent('there is a report, and nothing beside it, of an application
     [
       'throws-after-the-boot',
       ['application.fails: nothing catches an error: lost (src/throws-after-the-boot.js:2:LINE)'],
+      1,
+    ],
+    [
+      'throws-during-the-boot',
+      ['application.fails: nothing catches an error: lost (src/throws-during-the-boot.js:2:LINE)'],
       1,
     ],
     ['never-boots', ['application.fails: src/never-boots.js has not booted after 1 s: a hook has not finished'], 1],
