@@ -12,7 +12,7 @@ const groups = {
     explain: 'Shows the steps that a request goes through',
     access: 'Shows who can reach what, and compares that with a file',
     plugins: 'Shows the tree of plugins and how long each takes',
-    doctor: 'Says what is wrong or unwise, and what to do about it',
+    doctor: 'Reports mistakes and risks, and what to do about them',
     docs: 'Explains an error or a finding by its code',
     list: 'Lists the commands',
   },

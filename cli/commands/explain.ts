@@ -49,12 +49,12 @@ function whyNot(
   path: string,
   allow: readonly string[],
 ): string {
-  if (parseTarget(path) === undefined) return `${method} ${path} is answered with 400: the path is not valid in a URL`
+  if (parseTarget(path) === undefined) return `${method} ${path} responds with 400: the path is not valid in a URL`
   const miss = allow.length > 0 ? `405: the path has ${allow.join(', ')}` : '404'
   const fallback = steps.find(({ slot }) => slot === 'fallback')
   if (fallback !== undefined)
     return `${method} ${path} has no route: the plugin ${fallback.plugin} may respond; otherwise the response is a ${miss}`
-  if (allow.length > 0) return `${method} ${path} is answered with ${miss}`
+  if (allow.length > 0) return `${method} ${path} responds with ${miss}`
   const [near] = nearestRoutes(server.listing, method, path)
-  return `${method} ${path} is answered with 404: no route has this path${near === undefined ? '' : `; did you mean ${near}?`}`
+  return `${method} ${path} responds with 404: no route has this path${near === undefined ? '' : `; did you mean ${near}?`}`
 }

@@ -14,8 +14,8 @@ import { Supervisor } from '../serve/supervisor.ts'
 import { watchFiles } from '../serve/watch.ts'
 
 export const serve = ownCommand({
-  details: `The new version boots while the previous one still answers, and replaces it after boot. If the new version fails, the last
-working version keeps answering. The command uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, otherwise
+  details: `The new version boots while the previous one still serves, and replaces it after boot. If the new version fails, the last
+working version keeps serving. The command uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, otherwise
 Node.js.`,
   flags: {
     entry: startFlag,

@@ -27,7 +27,7 @@ export function reportTo(
   let shownPages = ''
   const talk = quiet ? () => {} : note
   const goesOn = (serves: boolean) =>
-    `${serves ? 'the previous version keeps answering; ' : ''}the next change starts a new attempt`
+    `${serves ? 'the previous version keeps serving; ' : ''}the next change starts a new attempt`
   return {
     starting: (runtime: string) => talk(`${startFile} on ${runtime}`),
     /** A version listens, `ms` milliseconds after the start, or after the change that led to it. */
@@ -62,7 +62,7 @@ export function reportTo(
     silent: (seconds: number, serves: boolean) =>
       talk(
         `${startFile} has run for ${seconds} s, and no server of "${packageName}" listens: does it await something that never settles? A server that belongs to another package, or to another copy of this one, is not seen.` +
-          (serves ? ' The previous version keeps answering.' : ''),
+          (serves ? ' The previous version keeps serving.' : ''),
       ),
     forced: (ms: number) => note(`${startFile} did not exit within ${ms} ms and was killed`),
     /** The application has a port that two versions cannot have at the same time. */

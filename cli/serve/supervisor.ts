@@ -52,7 +52,7 @@ interface Cause {
 /**
  * Runs an application and restarts it after each change.
  *
- * A new version boots while the previous one still answers, and takes over its port when that one has closed: a version that does not
+ * A new version boots while the previous one still serves, and takes over its port when that one has closed: a version that does not
  * boot never gets that far. So two versions never listen, or run jobs, at the same time. A spare process, which has not yet loaded any
  * part of the application, saves most of the time of a start: for a small application on Node.js 20, 0.7 s become 0.2.
  */

@@ -9,9 +9,9 @@ export interface Limits {
   receiveTimeout: number
   /** Milliseconds that a connection may be idle between two requests. Default 5000. */
   keepAliveTimeout: number
-  /** Maximum size in bytes of the request line and the headers together; more is answered with 431. Default 16384. */
+  /** Maximum size in bytes of the request line and the headers together; more gets a 431. Default 16384. */
   maxHeaderSize: number
-  /** Maximum number of header lines; more is answered with 431 and never silently cut. Default 1000. */
+  /** Maximum number of header lines; more gets a 431 and never silently cut. Default 1000. */
   maxHeaderCount: number
 }
 

@@ -216,11 +216,11 @@ describe('explain', () => {
   })
 
   test.each([
-    [['PUT', '/books/5'], 'PUT /books/5 is answered with 405: the path has GET'],
-    [['GET', '/boks/5'], 'GET /boks/5 is answered with 404: no route has this path; did you mean GET /books/:id?'],
-    [['GET', '/zzzzzzzzzzzz'], 'GET /zzzzzzzzzzzz is answered with 404: no route has this path'],
+    [['PUT', '/books/5'], 'PUT /books/5 responds with 405: the path has GET'],
+    [['GET', '/boks/5'], 'GET /boks/5 responds with 404: no route has this path; did you mean GET /books/:id?'],
+    [['GET', '/zzzzzzzzzzzz'], 'GET /zzzzzzzzzzzz responds with 404: no route has this path'],
     [['GET', '/old/page'], 'GET /old/page has no route: the plugin audit may respond; otherwise the response is a 404'],
-    [['GET', '/books/%zz'], 'GET /books/%zz is answered with 400: the path is not valid in a URL'],
+    [['GET', '/books/%zz'], 'GET /books/%zz responds with 400: the path is not valid in a URL'],
   ])('%j is exit code 1', async (argv, message) => {
     const { code, stdout, stderr } = await run('explain', ...argv)
     expect([code, stderr]).toEqual([1, `imported\nbooted\nclosed\n${message}\n`])

@@ -41,7 +41,7 @@ describe.each(
     const [route] = JSON.parse((await run('routes', '--json')).stdout) as [{ at: string }]
     expect(route.at).toMatch(/^src\/server\.ts:4:/)
     const explained = await run('explain', 'PUT', '/books')
-    expect([explained.code, explained.stderr]).toEqual([1, 'PUT /books is answered with 405: the path has GET\n'])
+    expect([explained.code, explained.stderr]).toEqual([1, 'PUT /books responds with 405: the path has GET\n'])
   })
 
   test('the queues are listed, and nothing of them runs', async () => {

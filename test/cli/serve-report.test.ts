@@ -16,7 +16,7 @@ test('why a version did not start commands no terminal', () => {
   const said = 'no\\u001b[2J\\u009b1m\\u000dsrc/index.ts is fine\\u202e'
   expect(lines).toEqual([
     `src/index.ts did not start: ${said}; the next change starts a new attempt`,
-    `src/index.ts did not start, as before: ${said} (src/\\u001b.ts:1:1); the previous version keeps answering; the next change starts a new attempt`,
+    `src/index.ts did not start, as before: ${said} (src/\\u001b.ts:1:1); the previous version keeps serving; the next change starts a new attempt`,
   ])
 })
 

@@ -186,7 +186,7 @@ throw new Error('half of a package')
     }),
     'package.json': '{ "name": "app", "type": "module" }',
   })
-  await serving.says('the previous version keeps answering')
+  await serving.says('the previous version keeps serving')
   const traces = () => readFileSync(join(project.folder, 'half.log'), 'utf8').trim().split('\n')
   await until('the one that gets ready', () => traces().length === 2 && serving.processes().length === 1)
   project.write({ 'node_modules/framework/package.json': whole })
@@ -204,7 +204,7 @@ test.concurrent('a version that does not boot is reported, and the previous one 
   const first = await pidOf(serving)
   const goesOn = async (...said: (string | RegExp)[]) => {
     for (const one of said) await serving.says(one)
-    await serving.says('the previous version keeps answering; the next change starts a new attempt')
+    await serving.says('the previous version keeps serving; the next change starts a new attempt')
     expect(await serving.get()).toMatchObject({ text: 'one', pid: first })
     await until('the end of the other', () => serving.versions().length === 1)
   }
