@@ -28,10 +28,7 @@ export function watchLostErrors(report: (error: unknown) => void): () => void {
  * Runs code that may leave a promise unhandled or throw in a timer: such an error rejects here; otherwise it would end the process
  * with a stack and without closing anything. `described` makes the error that rejects.
  */
-export async function withLostErrors<Result>(
-  run: () => Promise<Result>,
-  described: (lost: unknown) => unknown = (lost) => lost,
-): Promise<Result> {
+export async function withLostErrors<Result>(run: () => Promise<Result>, described = (lost: unknown) => lost) {
   const { promise: lost, reject } = deferred<never>()
   lost.catch(() => {})
   const stop = watchLostErrors((error) => reject(described(error)))
