@@ -128,10 +128,13 @@ export async function onceKillRounds(
         if (kills) await started.restart()
         else started.thaw()
       } else {
+        while (children.size < 2) start()
         const victim = chance.pick([...children.keys()])
+        const exited = new Promise((resolve) => victim.once('exit', resolve))
         victim.kill(kills ? 'SIGKILL' : 'SIGSTOP')
         await pause(ms)
-        if (!kills) victim.kill('SIGCONT')
+        if (kills) await exited
+        else victim.kill('SIGCONT')
       }
       while (children.size < 2) start()
     }

@@ -98,11 +98,15 @@ export async function outboxKillRounds(started: OwnServer, seed: number, rounds:
         else started.thaw()
         continue
       }
+      // One ends by itself if it boots while the server is away.
+      while (children.size < 3) start()
       const victim = chance.pick([...children])
+      const exited = new Promise((resolve) => victim.once('exit', resolve))
       victim.kill(kills ? 'SIGKILL' : 'SIGSTOP')
       // Now and then longer than a message belongs to the process.
       await pause(!kills && chance.is(0.05) ? 12_000 : ms)
-      if (!kills) victim.kill('SIGCONT')
+      if (kills) await exited
+      else victim.kill('SIGCONT')
       while (children.size < 3) start()
     }
     // One relays what the others have left.

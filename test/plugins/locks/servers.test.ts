@@ -23,9 +23,9 @@ describe.each([
       await Promise.all(servers.splice(0).map((server) => server.close()))
       logger.entries.length = 0
     })
-    const serve = async (): Promise<LockService> => {
+    const serve = async (closeTimeout = 2_000): Promise<LockService> => {
       const plugins = { locks: { store: { [kind]: store.url } as { redis: string } } }
-      const server = new Server({ router: new RouteCollection(), logger, closeTimeout: 2_000, plugins })
+      const server = new Server({ router: new RouteCollection(), logger, closeTimeout, plugins })
       servers.push(server as never)
       await server.ready()
       return server.services.get('locks')
@@ -86,7 +86,7 @@ describe.each([
     })
 
     test('a server that closes releases its locks at once', async () => {
-      const [one, other] = [await serve(), await serve()]
+      const [one, other] = [await serve(6_000), await serve()]
       const begun = gate()
       const work = one.withLock('a', { ttl: 600_000 }, () => {
         begun.open()

@@ -56,12 +56,13 @@ function faulty(intercept: (command: object, send: () => Promise<unknown>) => Pr
 }
 
 test.concurrent('a handler that takes longer than the visibility time-out keeps its message to itself', async () => {
-  const queue = await start({ visibilityTimeout: 2 })
+  // It is prolonged every 4 s, so that a busy machine has another 4 s to do so.
+  const queue = await start({ visibilityTimeout: 8 })
   const begun: number[] = []
   let done = 0
   const slow = async (_payload: unknown, { attempt }: { attempt: number }) => {
     begun.push(attempt)
-    await pause(5000)
+    await pause(10_000)
     done++
   }
   await queue.subscribe(slow, { concurrency: 2 })
