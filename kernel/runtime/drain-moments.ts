@@ -18,13 +18,14 @@ const patienceMs = 250
  */
 export async function busiestMoment(activity: Activity): Promise<void> {
   if (activity.count === 0) return
-  const start = performance.now()
   let peak = activity.working
-  let now = start
-  while (now - start < sampleMs || (activity.working < peak && now - start < patienceMs)) {
+  let now = performance.now()
+  for (let waited = 0; waited < sampleMs || (activity.working < peak && waited < patienceMs); ) {
     await new Promise((resolve) => setImmediate(resolve))
+    // While the process had no processor, no moment could be seen.
+    waited += Math.min(performance.now() - now, 20)
     now = performance.now()
-    if (now - start < sampleMs) peak = Math.max(peak, activity.working)
+    if (waited < sampleMs) peak = Math.max(peak, activity.working)
     else if (activity.working >= peak) return
   }
 }
@@ -36,9 +37,7 @@ export async function silence(activity: Activity, ms: number): Promise<void> {
   let since = performance.now()
   for (let now = since; now < latest && now - since < ms; now = performance.now()) {
     await new Promise((resolve) => setTimeout(resolve, 2))
-    if (activity.count !== seen) {
-      seen = activity.count
-      since = performance.now()
-    }
+    if (activity.count !== seen) since = performance.now()
+    seen = activity.count
   }
 }
