@@ -1,4 +1,5 @@
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { hashQuickly } from '../../../test/support/passwords.ts'
 import { Accounts } from './accounts.ts'
 import { makeServer } from './server.ts'
 
@@ -7,6 +8,7 @@ let accounts: Accounts
 let server: ReturnType<typeof makeServer>
 
 beforeAll(async () => {
+  hashQuickly()
   accounts = new Accounts()
   await accounts.add('1', 'ada@example.org', password, 'admin')
   await accounts.add('2', 'bob@example.org', password)
@@ -15,6 +17,7 @@ beforeEach(() => {
   server = makeServer(accounts, 'a-secret-of-32-characters-or-more')
 })
 afterEach(() => server.close())
+afterAll(() => void vi.restoreAllMocks())
 
 async function signIn(mail: string, given = password) {
   const res = await server.inject.post('/login', { body: { mail, password: given } })
