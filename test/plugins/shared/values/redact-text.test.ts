@@ -267,7 +267,7 @@ test('text is cut before a word that is incomplete', () => {
   expect(cutText('x'.repeat(600), 500)).toBe(`${'x'.repeat(500)}…`)
 })
 
-// With work that grows with the square of the length, one of them would take hours.
+// With work that grows with the square of the length, one of them would take longer than a test may.
 test.each([
   'eyJ-',
   'eyJaaaaaaaa.',
@@ -305,7 +305,7 @@ test.each([
   '"cookie",',
 ])('the work on a long text grows with its length: %j', (one) => {
   for (const end of ['', 'x', '\n@']) {
-    const text = one.repeat(500_000 / one.length) + end
+    const text = one.repeat(150_000 / one.length) + end
     expect(redactText(text).length).toBeLessThan(20 * text.length)
   }
 })
