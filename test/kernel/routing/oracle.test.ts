@@ -68,9 +68,9 @@ function search(patterns: readonly string[], path: string, cut: number): Result 
   return found[0]?.result
 }
 
-test('500 random sets of routes answer 200 random paths each as the plain rules do', () => {
+test('200 random sets of routes answer 200 random paths each as the plain rules do', () => {
   let compared = 0
-  for (let set = 0; set < 500; set++) {
+  for (let set = 0; set < 200; set++) {
     const routes = new RouteCollection()
     const patterns: Record<string, string[]> = { GET: [], POST: [], DELETE: [] }
     for (let i = 0; i < 12; i++) {
@@ -94,7 +94,7 @@ test('500 random sets of routes answer 200 random paths each as the plain rules 
         const match = table.match(method, path)
         const actual = match === undefined ? undefined : { pattern: match.target, params: { ...match.params } }
         compared++
-        // Three hundred thousand calls of `expect` take three times as long as all of this.
+        // A hundred thousand calls of `expect` take three times as long as all of this.
         if (isDeepStrictEqual(actual, expected)) continue
         expect({ patterns: patterns[method], path, found: actual }).toEqual({
           patterns: patterns[method],
@@ -105,7 +105,7 @@ test('500 random sets of routes answer 200 random paths each as the plain rules 
       if (!isDeepStrictEqual(table.allowed(path), allowed)) expect(table.allowed(path)).toEqual(allowed)
     }
   }
-  expect(compared).toBe(300_000)
+  expect(compared).toBe(120_000)
 })
 
 test('10 000 routes are compiled and found', () => {
