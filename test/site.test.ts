@@ -50,14 +50,21 @@ test('the workflow that publishes the site needs two commands', () => {
   ])
 })
 
+interface Written {
+  readonly file: string
+  /** Its path on the site. */
+  readonly to: string
+}
+
 /** What builds the site, without its types: they need what is installed for it. */
 const writing = () =>
   import(new URL('../docs/site/write.ts', import.meta.url).href) as Promise<{
-    writeSite(out: string, how?: { isTyped: (page: { file: string }) => boolean }): Promise<unknown>
+    writeSite(out: string, how?: Record<'isTyped' | 'isColoured', (page: Written) => boolean>): Promise<unknown>
   }>
 /** The pages that tests read with types; site-clone.long.test.ts reads all. */
-const isTyped = ({ file }: { file: string }) =>
+const isTyped = ({ file }: Written) =>
   ['README.md', 'docs/first-steps/routes.md', 'docs/plugins/cors.md'].includes(file)
+const isColoured = (page: Written) => isTyped(page) || kinds.includes(`/${page.to}`)
 // What is not installed cannot be imported.
 if (installed) await import('./site/reference.ts')
 
@@ -68,7 +75,7 @@ describe.skipIf(!installed)('the site', () => {
 
   beforeAll(async () => {
     out = mkdtempSync(join(tmpdir(), 'framework-site-'))
-    await (await writing()).writeSite(out, { isTyped })
+    await (await writing()).writeSite(out, { isTyped, isColoured })
     files = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((file) => statSync(join(out, file)).isFile())
     pages = files
       .filter((file) => file.endsWith('.html'))

@@ -170,6 +170,7 @@ export function renderMarkdown(
   link: Link,
   drawing: (href: string, alt: string) => string,
   typesOf: (token: Tokens.Code) => Types | undefined,
+  isColoured: boolean,
 ): string {
   const marked = new Marked({
     renderer: {
@@ -193,7 +194,7 @@ export function renderMarkdown(
         const caption = source === undefined ? '' : `<a href="${link(`/${source}`)}">${escapeHtml(source)}</a>`
         const commands = token.lang === 'sh' ? commandsOf(token.text) : undefined
         if (commands !== undefined) return commandBlock(commands)
-        return codeBlock(token.text, token.lang?.split(/\s/)[0] ?? '', caption, typesOf(token))
+        return codeBlock(token.text, (isColoured && token.lang?.split(/\s/)[0]) || '', caption, typesOf(token))
       },
       // A wide table scrolls on its own, so that the page does not.
       table(token) {

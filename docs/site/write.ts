@@ -17,10 +17,15 @@ export interface Writing {
   readonly base?: string
   /** Which pages show types under the pointer: all. Types of all pages take a minute, so tests read those of the pages that they look at. */
   readonly isTyped?: (page: Page) => boolean
+  /** Which pages have code in colours: all. They take a third of the time of the rest. */
+  readonly isColoured?: (page: Page) => boolean
 }
 
 /** Writes the site into a folder. */
-export async function writeSite(out: string, { base = '/', isTyped = () => true }: Writing = {}): Promise<Site> {
+export async function writeSite(
+  out: string,
+  { base = '/', isTyped = () => true, isColoured = () => true }: Writing = {},
+): Promise<Site> {
   // Only a folder that the last build has written is removed.
   if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, 'llms-full.txt')))
     throw new Refused(`--out takes a folder that is empty, new or from the last build; ${out} has other files in it`)
@@ -62,7 +67,7 @@ export async function writeSite(out: string, { base = '/', isTyped = () => true 
     const link = (href: string) => relative(page.to, site.resolve(page, href))
     if (page.code !== undefined) {
       const language = { '.yml': 'yaml', '.conf': 'nginx', '.service': 'ini', '.svg': 'html' }[extname(page.file)]
-      const code = codeBlock(page.code, language ?? extname(page.file).slice(1))
+      const code = codeBlock(page.code, isColoured(page) ? (language ?? extname(page.file).slice(1)) : '')
       return `<h1>${escapeHtml(page.title)}</h1>\n${code}`
     }
     if (page.entries !== undefined) {
@@ -75,10 +80,11 @@ export async function writeSite(out: string, { base = '/', isTyped = () => true 
       return `<h1>${escapeHtml(page.title)}</h1>\n<p>The files of <code>${page.file}</code>.</p>\n<ul>${items.join('\n')}</ul>`
     }
     const images = (href: string, alt: string) => drawing(page, href, alt)
-    const html = renderMarkdown(page.reading!.tokens, link, images, (token) => {
+    const typesIn = (token: Parameters<typeof codeOf>[0]) => {
       const code = codeOf(token, page.file)
       return code && typesOf(code)
-    })
+    }
+    const html = renderMarkdown(page.reading!.tokens, link, images, typesIn, isColoured(page))
     if (page.file !== 'README.md') return html
     const actions = [
       ['Get started', 'docs/getting-started.md'],
