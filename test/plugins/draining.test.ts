@@ -99,7 +99,7 @@ describe.concurrent.each(groups)('SIGTERM while 50 each of $kinds run, $group', 
 
   test.sequential('lets them end beside a request that hangs', async () => {
     const { code, output } = await closed(
-      settings({ ends: true, hangs: true, closeTimeout: 4_000, name: freshName('draining') }),
+      settings({ ends: true, hangs: true, closeTimeout: 8_000, name: freshName('draining') }),
     )
     expect([code, ended(output)], output.join('\n')).toEqual([0, each(many)])
     expect(output.join('\n')).toContain('1 connections were cut')
@@ -107,7 +107,7 @@ describe.concurrent.each(groups)('SIGTERM while 50 each of $kinds run, $group', 
 
   test.sequential('names those that never end, and the process ends with 1', async () => {
     // A quarter is for the close hooks, which share it: of one second, the last of them would have 20 ms.
-    const { code, output } = await closed(settings({ ends: false, closeTimeout: 4_000 }))
+    const { code, output } = await closed(settings({ ends: false, closeTimeout: 8_000 }))
     const all = output.join('\n')
     expect([code, ended(output)], all).toEqual([1, each(0)])
     for (const kind of kinds) {

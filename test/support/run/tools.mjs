@@ -21,11 +21,14 @@ const nodeOfTests = () => (!isNew && runtimeBinary('node24')) || process.execPat
 const compiled = 'node_modules/.cache/compiled'
 
 /**
- * What differs between versions of Node.js: the kernel, all plugins together, and the code that only old ones run: fast-json-stringify, SQLite in
- * WebAssembly, TypeScript by a hook, leaks without the runtime's list. The long run has everything.
+ * What differs between versions of Node.js: the kernel where it meets the runtime, all plugins together, and the code that only old ones run:
+ * fast-json-stringify, SQLite in WebAssembly, TypeScript by a hook, leaks without the runtime's list. The long run has everything.
  */
 const ofOldest = [
-  'test/kernel/',
+  'test/kernel/life/',
+  'test/kernel/pipeline/',
+  'test/kernel/runtime/',
+  'test/kernel/traces',
   'test/plugins/database/sqlite',
   'test/plugins/responses/',
   'test/plugins/serializer/',
