@@ -196,7 +196,7 @@ export function describeAbuse({ slow: slowOnes, deaf: deafOnes, gone, left, sile
         }),
       )
       agent.destroy()
-      // Whoever reads too late for the time that an ended connection is kept loses the response: wire.ts has those that do not.
+      // A client that reads later than an ended connection is kept loses the response: wire.ts has those that do not.
       const lost = expect.objectContaining({ code: expect.stringMatching(/^(EPIPE|ECONNRESET)$/) })
       expect(statuses).toContain(413)
       expect(statuses).toEqual(statuses.map((status) => (status === 413 ? 413 : lost)))

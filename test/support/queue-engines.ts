@@ -92,7 +92,8 @@ export const sqs: ServedEngine = {
   ...{ kind: 'sqs', title: 'SQS', isThere: true, lacks: lackedBySqs, step: 1000 },
   start: startSqs,
   config: (url, more) => ({ sqs: { ...sqsSettings(url), waitTimeSeconds: 1, publishTimeout, ...more } }),
-  impatient: { visibilityTimeout: 2 },
+  // On a busy machine, a worker renews seconds late.
+  impatient: { visibilityTimeout: 10 },
   async create(url, name, attempts = 1000) {
     const client = sqsClient(url)
     const deadLetterTargetArn = await createSqsQueue(client, `${name}-dead`)
