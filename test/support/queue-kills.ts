@@ -76,6 +76,8 @@ class Crowd {
   readonly #file = join(this.#folder, 'notes')
   readonly #children = new Map<ChildProcess, 'worker' | 'publisher'>()
   readonly blows: Blow[] = []
+  /** The codes of those that have ended by themselves. */
+  readonly ended: (number | null)[] = []
   #numbers = 0
 
   constructor(settings: object) {
@@ -93,7 +95,10 @@ class Crowd {
       env: { ...process.env, NODE_OPTIONS: '' },
     })
     this.#children.set(child, role)
-    child.once('exit', () => this.#children.delete(child))
+    child.once('exit', (code, signal) => {
+      this.#children.delete(child)
+      if (signal === null) this.ended.push(code)
+    })
   }
 
   /** Kills or stops one of them, or the server. */
@@ -199,7 +204,7 @@ export async function killRounds(
   try {
     for (let i = 0; i < workers; i++) crowd.start('worker')
     for (let i = 0; i < publishers; i++) crowd.start('publisher')
-    await until(() => crowd.notes().some(({ what }) => what === 'end'), 'the first message', 60_000)
+    await until(() => crowd.notes().some(({ what }) => what === 'end'), 'the first message', 120_000)
     const all = strikes(chance, rounds)
     for (let round = 0; round < rounds; round++) {
       await pause(100 + chance.below(500))
@@ -221,7 +226,12 @@ export async function killRounds(
     const handled = new Set(ended!.map(({ n }) => n)).size
     return { accepted: accepted!.length, handled, again: ended!.length - handled, blows: crowd.blows.length }
   } catch (error) {
-    throw new Error(`${engine.kind}, seed ${seed}, ${rounds} rounds: ${(error as Error).message}`, { cause: error })
+    throw new Error(
+      `${engine.kind}, seed ${seed}, ${rounds} rounds: ${(error as Error).message}; ended by themselves: ${crowd.ended}`,
+      {
+        cause: error,
+      },
+    )
   } finally {
     await crowd.close()
   }
