@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isPromise, type Logger, systemClock } from '../../kernel/index.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import type { Call } from '../shared/work/running.ts'
 import { Backpressure, TokenBucket } from './backpressure.ts'
 import { forSocket, handleMessage, handlerFailed } from './handlers.ts'
@@ -19,6 +20,9 @@ const busy = 2
 /** The connection has ended and its messages are handled. */
 const over = 4
 
+/** Few applications ask for the id, and a field in each socket would cost memory. */
+const ids = new WeakMap<Socket, string>()
+
 /** One client, from the moment its request is accepted. */
 // Twelve fields: on Bun the thirteenth would cost 48 bytes.
 export class Socket implements ServerSocket, TransportEvents {
@@ -29,7 +33,6 @@ export class Socket implements ServerSocket, TransportEvents {
   /** When it is pinged next, on the clock of `performance.now()`. */
   due = 0
   readonly #route: SocketRoute
-  #id: string | undefined = undefined
   #transport: Transport | undefined = undefined
   #state: 'opening' | 'open' | 'closing' | 'closed' = 'opening'
   #flags = alive
@@ -56,8 +59,7 @@ export class Socket implements ServerSocket, TransportEvents {
   }
 
   get id(): string {
-    this.#id ??= randomUUID()
-    return this.#id
+    return madeIn(ids, this, () => randomUUID())
   }
 
   /** @internal The path of its route. */
