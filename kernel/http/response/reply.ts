@@ -1,7 +1,7 @@
 import type { Reply, StreamBody, TakeOver } from '../raw.ts'
 import { disposeStream } from '../streams.ts'
 import { defaultTypes } from './headers.ts'
-import type { KernelResponse } from './response-buffer.ts'
+import { type KernelResponse, utf8Length } from './response-buffer.ts'
 
 /** The heads of whole bodies whose length the runtime declares. */
 const plainHeads = {
@@ -29,8 +29,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
   const { method, raw } = res.request
   const head = method === 'HEAD'
   const measured = head || raw.countsBody !== true
-  const status = res.statusCode
-  const bag = res.headersIfAny
+  const { statusCode: status, headersIfAny: bag } = res
   if (res.kind === 'takeOver')
     return { status: 101, headers: bag?.flatten() ?? [], body: null, takeOver: res.payload as TakeOver }
   const isEmpty = res.kind === 'none' || res.kind === 'empty'
@@ -38,7 +37,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
     res.kind === 'json' ? res.writeJson() : isEmpty ? null : (res.payload as string | Uint8Array | StreamBody)
   const type = isEmpty ? undefined : defaultTypes[res.kind as keyof typeof defaultTypes]
   let length = isEmpty ? 0 : -1
-  if (typeof body === 'string') length = measured ? Buffer.byteLength(body) : body.length
+  if (typeof body === 'string') length = measured ? utf8Length(body) : body.length
   else if (res.kind === 'bytes') length = (body as Uint8Array).byteLength
   // The form of nearly every small response: a body, and no header that the application set.
   if (bag === undefined && !head && !closing && length > 0 && !isBodiless(status)) {

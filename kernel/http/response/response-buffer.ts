@@ -28,6 +28,15 @@ export interface Bodies {
 /** The name of a download, its options, or both. */
 export type DownloadOptions = [filename?: string | FileOptions, options?: FileOptions]
 
+let scratch: Buffer | undefined
+
+/** The length of a string in bytes. Until Node.js 24, writing a long one takes a seventh of the time of measuring it: 2.5 µs for 128 kB in place of 18. */
+export function utf8Length(text: string): number {
+  if (text.length < 16_384 || text.length > 1_048_576) return Buffer.byteLength(text)
+  if (scratch === undefined || scratch.length < 3 * text.length) scratch = Buffer.allocUnsafeSlow(3 * text.length)
+  return scratch.write(text)
+}
+
 // Not a member of the response: a plugin could decorate it with that name.
 export const bodiesOf = (res: KernelResponse): Bodies => res.request.server.settings.bodies
 
@@ -71,7 +80,7 @@ export class KernelResponse {
 
   get bodySize(): number | undefined {
     const { left } = this
-    if (typeof left === 'string') return Buffer.byteLength(left)
+    if (typeof left === 'string') return utf8Length(left)
     if (left === null || left instanceof Uint8Array) return left?.byteLength ?? 0
     const declared = left && this.headersIfAny?.get('content-length')
     return typeof declared === 'string' && /^\d+$/.test(declared) ? Number(declared) : undefined
@@ -91,8 +100,7 @@ export class KernelResponse {
     if (this.kind !== 'none') {
       // It will not be read, and a file would stay open.
       if (kind === 'stream' && payload !== this.payload) disposeStream(payload as StreamBody)
-      if (this.request.givenUp) return this
-      warnOfSecondAnswer(this)
+      if (!this.request.givenUp) warnOfSecondAnswer(this)
       return this
     }
     if (status !== 0) this.code = status
@@ -135,8 +143,7 @@ export class KernelResponse {
   }
 
   header(name: string, value: HeaderValue): this {
-    this.headers.set(name, value)
-    return this
+    return this.setHeader(name, value)
   }
 
   getHeader(name: string): string | readonly string[] | undefined {
@@ -161,8 +168,7 @@ export class KernelResponse {
     const said = this.headers.get('vary')
     // Most answers have one name: splitting lists costs 0.3 µs.
     if (said === undefined && names.length === 1) return this.setHeader('vary', names[0]!)
-    const there = String(said ?? '')
-    const listed = there.toLowerCase().split(/, */)
+    const listed = `${said ?? ''}`.toLowerCase().split(/, */)
     if (listed.includes('*')) return this
     for (const name of names) if (!listed.includes(name.toLowerCase())) this.headers.append('vary', name)
     return this
@@ -272,15 +278,11 @@ export class KernelResponse {
 }
 
 for (const [name, status] of Object.entries(statuses)) {
-  Object.defineProperty(KernelResponse.prototype, name, {
-    value: {
-      [name](this: KernelResponse, body?: unknown) {
-        return this.sendWith(body, status)
-      },
-    }[name],
-    writable: true,
-    configurable: true,
-  })
+  const value = function (this: KernelResponse, body?: unknown) {
+    return this.sendWith(body, status)
+  }
+  Object.defineProperty(value, 'name', { value: name })
+  Object.defineProperty(KernelResponse.prototype, name, { value, writable: true, configurable: true })
 }
 
 /** Reports a response that comes after another one, and what to do about it. */
