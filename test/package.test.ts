@@ -161,6 +161,12 @@ describe('the tarball', () => {
     expect(code.filter((file) => !files.includes(file.replace(/js$/, 'd.ts')))).toEqual([])
   })
 
+  test('its code is in ASCII, which V8 keeps in half of the memory', () => {
+    const folder = join(consumer, 'node_modules/framework')
+    const code = listFiles(folder).filter((file) => /^dist\/.*\.js$/.test(file))
+    expect(code.filter((file) => /[^\0-\x7f]/.test(readFileSync(join(folder, file), 'utf8')))).toEqual([])
+  })
+
   test('it holds the documentation for users, no source, no test and no map', () => {
     const folder = join(consumer, 'node_modules/framework')
     const files = listFiles(folder)
