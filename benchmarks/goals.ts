@@ -78,7 +78,7 @@ const node: readonly Goal[] = [
   goal('post-json', 'raw', 1 / 1.05),
   goal('post-16k', 'raw', 1 / 1.05),
   goal('post-1m', 'raw', 1 / 1.05),
-  goal('upload', 'raw', 1),
+  goal('upload', 'raw', 1 / 1.1),
   goal('static-file', 'fastify', 1 / 1.15),
   goal('static-file', 'raw', 1 / 1.15),
   ...telemetry,
@@ -89,6 +89,11 @@ export const goals: Readonly<Record<string, readonly Goal[]>> = {
   'Node 20': telemetry,
   'Node 24': node,
   'Node 26': node,
-  Bun: [goal('hello', 'native', 0.97), goal('validated-post', 'elysia', 1.3), ...sockets('native')],
+  Bun: [
+    goal('hello', 'native', 0.97),
+    goal('hello', 'elysia', 1),
+    goal('validated-post', 'elysia', 1.3),
+    ...sockets('native'),
+  ],
   Deno: [goal('hello', 'native', 0.97), goal('hello', 'hono', 1), ...sockets('native')],
 }
