@@ -14,6 +14,7 @@ import { type Services, ServicesOfRun } from './services/servers.ts'
 import { chooseSuites, isMicro, readSettings, type ServerName, type SuiteName } from './settings.ts'
 import { isInstalled, provide } from './support/install.ts'
 import { describeMachine, leaveServerCore } from './support/machine.ts'
+import { drawGrowth } from './support/picture.ts'
 import { mergeResults } from './support/results.ts'
 import { peersFolder, root, type Stage, stageFolder } from './support/stage.ts'
 import { goalsIn, summary } from './support/summary.ts'
@@ -137,4 +138,6 @@ if (settings.check) {
   const measured = parts.join('\n')
   console.log(summary(goalsIn(measured, own), measured))
   if (settings.out) mergeResults(measured, summaryOf)
+  // The version of Node.js that the documentation begins with.
+  if (settings.out && runtime.title === 'Node 24') drawGrowth(measured)
 }

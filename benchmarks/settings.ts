@@ -14,6 +14,14 @@ export const suiteNames = [...Object.keys(microSuites), ...Object.keys(serverSui
 const families: Readonly<Record<string, readonly SuiteName[]>> = {
   bodies: ['post-json', 'post-16k', 'post-1m', 'upload', 'validation'],
   cluster: ['workers-hello', 'workers-work'],
+  growth: [
+    'growing-routes',
+    'growing-plugins',
+    'growing-middlewares',
+    'growing-connections',
+    'workers-hello',
+    'workers-work',
+  ],
   services: [
     'queues',
     'mqtt',

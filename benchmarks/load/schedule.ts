@@ -6,8 +6,10 @@ import { cpuTime, residentMemory } from '../support/machine.ts'
 import type { Runtime } from '../support/runtime.ts'
 import { shuffled } from '../support/statistics.ts'
 import { load } from './generator.ts'
+import { type Held, holdConnections } from './idle.ts'
 import type { Exchange } from './probe.ts'
 import { ServerProcess, type Subject } from './server-process.ts'
+import { exchangeOf } from './servers.ts'
 
 export interface LoadSettings {
   readonly generations: number
@@ -46,19 +48,27 @@ export async function measureLoad(
   const seriesOf = (server: ServerProcess) => series[subjects.indexOf(server.subject)]!
   for (let generation = 0; generation < settings.generations; generation++) {
     const servers: ServerProcess[] = []
+    const held: Held[] = []
     try {
-      for (const subject of subjects)
-        servers.push(await ServerProcess.startSettled(subject, exchange, settings.runtime))
-      // After its first second, a server runs with compiled code and full caches.
-      for (const server of servers) await load(server.port, exchange, settings.seconds)
-      for (let round = 0; round < settings.rounds; round++) {
-        for (const server of shuffled(servers)) await measureSlice(server, exchange, settings.seconds, seriesOf(server))
+      for (const subject of subjects) {
+        const server = await ServerProcess.startSettled(subject, exchange, settings.runtime)
+        servers.push(server)
+        if (subject.idle) held.push(await holdConnections(server.port, exchange, subject.idle))
       }
+      // After its first second, a server runs with compiled code and full caches.
+      for (const server of servers) await load(server.port, exchangeOf(server.subject, exchange), settings.seconds)
+      for (let round = 0; round < settings.rounds; round++) {
+        for (const server of shuffled(servers)) {
+          await measureSlice(server, exchangeOf(server.subject, exchange), settings.seconds, seriesOf(server))
+        }
+      }
+      for (const connections of held) connections.check()
       for (const server of servers) {
         seriesOf(server).memory.push(residentMemory(server.pid))
         seriesOf(server).headers = server.headers
       }
     } finally {
+      for (const connections of held) connections.end()
       for (const server of servers) await server.stop()
     }
   }

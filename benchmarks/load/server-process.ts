@@ -5,14 +5,12 @@ import { nginxCommand, nginxTemplate } from '../support/nginx.ts'
 import { type Runtime, serverCommand } from '../support/runtime.ts'
 import type { Stage } from '../support/stage.ts'
 import { type Exchange, firstAnswer } from './probe.ts'
+import { exchangeOf, type ServerFile } from './servers.ts'
 
 /** A server to measure: a server file of a stage. */
-export interface Subject {
+export interface Subject extends ServerFile {
   readonly name: string
   readonly stage: Stage
-  /** A file of the stage; the scenario is what it serves. */
-  readonly file: string
-  readonly scenario: string
 }
 
 /** How a server is started. */
@@ -76,7 +74,7 @@ export class ServerProcess {
         server.#child.once('error', reject)
         server.#child.once('exit', (code) => reject(new Error(`${subject.name} ended with ${code}: ${server.#stderr}`)))
       })
-      const answered = firstAnswer(server.port, exchange, subject.name, start.everyMs ?? 25)
+      const answered = firstAnswer(server.port, exchangeOf(subject, exchange), subject.name, start.everyMs ?? 25)
       server.headers = await Promise.race([answered, died])
       died.catch(() => {})
       return server

@@ -1,11 +1,21 @@
 import { hasNginx, nginxTemplate } from '../support/nginx.ts'
 import type { RuntimeKind } from '../support/runtime.ts'
+import type { Exchange } from './probe.ts'
 
 /** A server file of a stage, and the scenario that it serves. */
 export interface ServerFile {
+  /** A file of the stage. */
   readonly file: string
   readonly scenario: string
+  /** What it is asked, if not what the suite asks. */
+  readonly targets?: Exchange['targets']
+  /** How many more connections it has, which have sent one request each and stay open. */
+  readonly idle?: number
 }
+
+/** What a server of a suite is asked. */
+export const exchangeOf = ({ targets }: Pick<ServerFile, 'targets'>, exchange: Exchange): Exchange =>
+  targets === undefined ? exchange : { ...exchange, targets }
 
 /** Servers by their names in the tables. */
 export type ServerFiles = Readonly<Record<string, ServerFile>>

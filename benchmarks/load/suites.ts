@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { RuntimeKind } from '../support/runtime.ts'
+import { connectionsServers, middlewaresServers, pluginsServers, routesServers } from './growth.ts'
 import type { Exchange, Target } from './probe.ts'
 import {
   bootServers,
@@ -272,6 +273,34 @@ export const serverSuites = {
     },
     references: graphqlReferences,
     servers: graphqlServers,
+  },
+  'growing-routes': {
+    title: 'Growth: 10, 1000 and 10 000 routes, up to 1000 of them in turn',
+    kind: 'load',
+    exchange: hello,
+    references: ['framework, 10 routes'],
+    servers: routesServers,
+  },
+  'growing-plugins': {
+    title: 'Growth: 1, 10 and 100 plugins with a route each',
+    kind: 'load',
+    exchange: hello,
+    references: ['framework, 1 plugin'],
+    servers: pluginsServers,
+  },
+  'growing-middlewares': {
+    title: 'Growth: 1, 10 and 100 plugins with a middleware for every request',
+    kind: 'load',
+    exchange: hello,
+    references: ['framework, 1 middleware'],
+    servers: middlewaresServers,
+  },
+  'growing-connections': {
+    title: 'Growth: 10, 1000 and 10 000 connections, of which 10 are busy',
+    kind: 'load',
+    exchange: { ...hello, connections: 10 },
+    references: ['framework, 10 connections'],
+    servers: connectionsServers,
   },
   boot: {
     title: 'Boot to the first response',

@@ -169,6 +169,13 @@ export const many = {
   files: upTo(10).map((i) => ({ i, area: `/files/area-${i}` })),
 }
 
+/** Connections that wait stay open for a whole series; by default, servers close them after 5 to 72 s. */
+export const keepAliveTimeout = 600_000
+
+/** @param {number} count */
+export const manyRoutes = (count) =>
+  upTo(count).map((i) => ({ i, path: i % 2 === 0 ? `/pages/section-${i}/index` : `/api/kind-${i}/:a/parts/:b` }))
+
 /** The origin of the pages in the full-stack scenario. */
 export const origin = 'https://app.example'
 /** Where a server's log goes. Asynchronous, as pino documents it for speed. */

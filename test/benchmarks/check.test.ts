@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, describe, expect, test } from 'vitest'
 import { checkServers } from '../../benchmarks/load/schedule.ts'
-import { isPeer } from '../../benchmarks/load/servers.ts'
+import { exchangeOf, isPeer } from '../../benchmarks/load/servers.ts'
 import { checkSockets } from '../../benchmarks/load/sockets.ts'
 import { type ServerSuite, serverSuites } from '../../benchmarks/load/suites.ts'
 import { runMicro } from '../../benchmarks/micro/measure.ts'
@@ -70,7 +70,7 @@ test('every server of every suite but the peers gives the right answer', async (
   for (const { subjects, exchange } of logging) await checkServers(subjects, exchange, node)
   for (const { subjects, exchange } of sockets) await checkSockets(subjects, exchange, node)
   const questions = others.flatMap(({ subjects, exchange }) =>
-    subjects.map(({ name, ...file }) => ({ server: name, file, exchange })),
+    subjects.map(({ name, ...file }) => ({ server: name, file, exchange: exchangeOf(file, exchange) })),
   )
   await askAll(questions, stage, node)
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { goals } from '../../benchmarks/goals.ts'
 import { microReport } from '../../benchmarks/micro/measure.ts'
 import { chooseSuites } from '../../benchmarks/settings.ts'
+import { growthPictures } from '../../benchmarks/support/picture.ts'
 import { mergePart, replacePart, tablesOf } from '../../benchmarks/support/results.ts'
 import { findRuntime } from '../../benchmarks/support/runtime.ts'
 import { goalsIn, summary } from '../../benchmarks/support/summary.ts'
@@ -130,4 +131,29 @@ test('a server that is asked for comes with its variants', () => {
   expect(isWanted('framework, jit', ['framework, jit'])).toBe(true)
   expect(isWanted('framework', ['framework, jit'])).toBe(false)
   expect(isWanted('anything', undefined)).toBe(true)
+})
+
+test('what grows is drawn by size, the framework first', () => {
+  const pictures = growthPictures(`# Requests on Node 24
+
+## Growth: 10, 1000 and 10 000 routes, up to 1000 of them in turn
+
+| server | CPU µs/req | IQR |
+| --- | --: | --: |
+| fastify, 10 routes | 20.00 | 1 % |
+| framework, 10 000 routes | 12.50 | 1 % |
+| framework, 10 routes | 10.00 | 1 % |
+`)
+  expect([...pictures.keys()]).toEqual(['growing-routes'])
+  const texts = [...pictures.get('growing-routes')!.matchAll(/>([^<>]+)<\/text>/g)].map(([, text]) => text)
+  expect(texts).toEqual([
+    'framework',
+    '10 routes',
+    '10 µs',
+    '10 000 routes',
+    '12.5 µs',
+    'fastify',
+    '10 routes',
+    '20 µs',
+  ])
 })
