@@ -21,6 +21,8 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   let best: string | undefined
   let least = Math.max(2, Math.ceil(name.length / 3)) + 1
   for (const candidate of known) {
+    // The distance is at least the difference in length. Each start asks for the members of all plugins.
+    if (Math.abs(candidate.length - name.length) >= least) continue
     const edits = distance(name.toLowerCase(), candidate.toLowerCase())
     if (edits < least) {
       least = edits

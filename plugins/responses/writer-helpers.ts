@@ -1,4 +1,3 @@
-import process from 'node:process'
 import { isObject } from '../shared/schema/keywords.ts'
 import { fail, Mismatch, once, passing } from './mismatch.ts'
 import { plain } from './scalars.ts'

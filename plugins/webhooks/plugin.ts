@@ -34,7 +34,7 @@ export const webhooks = definePlugin({
   async setup(ctx, { outgoing }) {
     if (outgoing !== undefined) {
       const { queue, timeout, concurrency } = outgoing
-      await queue.subscribe(attemptsOf(outgoing, ctx.log), { timeout, concurrency })
+      await queue.subscribe(await attemptsOf(outgoing, ctx.log), { timeout, concurrency })
     }
     ctx.onRoute((route) => {
       const { webhook } = route.settings

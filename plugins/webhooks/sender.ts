@@ -4,7 +4,6 @@ import type { QueueMessage } from '../queues/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { messageOf } from '../shared/values/safely.ts'
 import type { WebhookDelivery, WebhookEndpoint, webhooksOptions } from './options.ts'
-import { poster } from './post.ts'
 import { schemes } from './schemes.ts'
 
 const { WebhookEndpointError, WebhookDeliveryError, WebhookSendingError } = defineErrors({
@@ -73,8 +72,10 @@ export class WebhookSender {
 }
 
 /** Returns what makes one attempt at a delivery. */
-export function attemptsOf(outgoing: Outgoing, log: Logger) {
-  const { find, update, disableAfter, send = poster(outgoing.allow) } = outgoing
+export async function attemptsOf(outgoing: Outgoing, log: Logger) {
+  const { find, update, disableAfter } = outgoing
+  // Loaded only where it is used: `node:https` takes 15 ms of a start.
+  const send = outgoing.send ?? (await import('./post.ts')).poster(outgoing.allow)
 
   /** Resolves with why it has failed, if it has. */
   async function post(endpoint: WebhookEndpoint, delivery: WebhookDelivery, signal: AbortSignal) {
