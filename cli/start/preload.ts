@@ -1,3 +1,5 @@
+import module from 'node:module'
+import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import type { SupervisedServer } from '../../kernel/support/worker.ts'
 import { type Supervisor, setSupervisor } from '../../plugins/shared/environment/supervisor.ts'
@@ -6,6 +8,11 @@ import { beatMs, type Given, type News, type Order, variable } from './protocol.
 
 /** This module runs in the process of a worker before its first module (`--import`, `--preload`). */
 const given = takeVariable(variable)
+/** From Node.js 22.10 on. */
+const { enableCompileCache, flushCompileCache } = module as {
+  enableCompileCache?(folder: string): unknown
+  flushCompileCache?(): void
+}
 // Processes and threads of the application inherit the flag, but not the variable.
 if (given !== undefined && isMainThread) await attend(JSON.parse(given) as Given)
 
@@ -13,6 +20,9 @@ type Channel = ParentChannel<Order, News>
 
 async function attend({ parent, leads }: Given): Promise<void> {
   await keepBeyondPrimary()
+  // What the first worker has compiled, the others and their successors read. Not in the temporary folder of the system, where another
+  // user could put code. Where the folder cannot be written, nothing is kept.
+  enableCompileCache?.(join(process.cwd(), 'node_modules/.cache/framework'))
   // A signal to a process group was sent to each of its processes.
   const channel: Channel = channelTo<Order, News>(parent, ['SIGINT', 'SIGTERM'], ['SIGINT', 'SIGTERM'])
   // SIGHUP is for the supervisor, which restarts the workers.
@@ -76,6 +86,7 @@ function serversOver({ send }: Channel): () => SupervisedServer {
     if (pending > 0 || isReported) return
     isReported = true
     send({ framework: 'listening' })
+    flushCompileCache?.()
   }
   return () => {
     pending++

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { rmSync, symlinkSync } from 'node:fs'
+import { existsSync, rmSync, symlinkSync } from 'node:fs'
 import { Agent, get } from 'node:http'
+import module from 'node:module'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -115,6 +116,8 @@ test.concurrent('on Node.js: a worker that ends is replaced, and a rolling resta
   const serving = await startWorkers(project, ['--workers', '2', '--stuck-after', '10'])
   try {
     await serving.says('2 workers listen')
+    // What the first worker has compiled, from Node.js 22.10 on.
+    expect(existsSync(join(project.folder, 'node_modules/.cache/framework'))).toBe('flushCompileCache' in module)
     const [first, second] = await workersOf(serving, 2)
     expect([first, second]).toMatchObject([
       { number: 1, of: 2, leads: true },
@@ -183,6 +186,8 @@ test.concurrent.each([
   const serving = await startWorkers(project, ['--workers', '2', '--runtime', name], { env })
   try {
     await serving.says('2 workers listen')
+    // What the first worker has compiled; Deno has a cache of its own.
+    expect(existsSync(join(project.folder, 'node_modules/.cache/framework'))).toBe(name === 'bun')
     const before = await workersOf(serving, 2)
     expect(before.map(({ leads }) => leads)).toEqual([true, false])
     const other = await framework(project.folder, ['start', '--runtime', name], { ...env, PORT: String(serving.port) })
