@@ -50,7 +50,10 @@ export const httpServers = (kind: RuntimeKind, scenario: string): ServerFiles =>
 
 export const bootServers = (kind: RuntimeKind): ServerFiles => ({
   ...httpServers(kind, 'hello'),
-  ...filesOf('hello', { 'framework, 100 plugins': 'servers/framework-plugins.mjs' }),
+  ...filesOf('hello', {
+    'framework, 30 plugins': 'servers/framework-thirty.mjs',
+    'framework, 100 plugins': 'servers/framework-plugins.mjs',
+  }),
   ...(kind === 'node' ? filesOf('hello', { 'fastify, 100 plugins': 'peers/fastify-plugins.mjs' }) : {}),
 })
 
