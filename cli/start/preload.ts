@@ -9,10 +9,7 @@ import { beatMs, type Given, type News, type Order, variable } from './protocol.
 /** This module runs in the process of a worker before its first module (`--import`, `--preload`). */
 const given = takeVariable(variable)
 /** From Node.js 22.10 on. */
-const { enableCompileCache, flushCompileCache } = module as {
-  enableCompileCache?(folder: string): unknown
-  flushCompileCache?(): void
-}
+const cache = module as Partial<Record<'enableCompileCache' | 'flushCompileCache', (folder?: string) => void>>
 // Processes and threads of the application inherit the flag, but not the variable.
 if (given !== undefined && isMainThread) await attend(JSON.parse(given) as Given)
 
@@ -22,7 +19,7 @@ async function attend({ parent, leads }: Given): Promise<void> {
   await keepBeyondPrimary()
   // What the first worker has compiled, the others and their successors read. Not in the temporary folder of the system, where another
   // user could put code. Where the folder cannot be written, nothing is kept.
-  enableCompileCache?.(join(process.cwd(), 'node_modules/.cache/framework'))
+  cache.enableCompileCache?.(join(process.cwd(), 'node_modules/.cache/framework'))
   // A signal to a process group was sent to each of its processes.
   const channel: Channel = channelTo<Order, News>(parent, ['SIGINT', 'SIGTERM'], ['SIGINT', 'SIGTERM'])
   // SIGHUP is for the supervisor, which restarts the workers.
@@ -86,7 +83,7 @@ function serversOver({ send }: Channel): () => SupervisedServer {
     if (pending > 0 || isReported) return
     isReported = true
     send({ framework: 'listening' })
-    flushCompileCache?.()
+    cache.flushCompileCache?.()
   }
   return () => {
     pending++

@@ -24,10 +24,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
     // The distance is at least the difference in length. Each start asks for the members of all plugins.
     if (Math.abs(candidate.length - name.length) >= least) continue
     const edits = distance(name.toLowerCase(), candidate.toLowerCase())
-    if (edits < least) {
-      least = edits
-      best = candidate
-    }
+    if (edits < least) [least, best] = [edits, candidate]
   }
   return best
 }
