@@ -21,7 +21,8 @@ test.skipIf(bun === undefined || !existsSync(join(root, 'dist/index.js')))(
       copyFileSync(join(import.meta.dirname, 'one-binary.ts'), source)
       mkdirSync(join(folder, 'node_modules'))
       symlinkSync(root, join(folder, 'node_modules/framework'), 'junction')
-      await promisify(execFile)(bun!, ['build', '--compile', source, '--outfile', file], { cwd: folder })
+      const flags = ['--compile', '--minify', '--sourcemap', '--bytecode', '--format=esm']
+      await promisify(execFile)(bun!, ['build', ...flags, source, '--outfile', file], { cwd: folder })
       const program = await startProgram([], {}, file, folder)
       expect(await (await fetch(program.url)).json()).toEqual({ hello: 'from one file' })
       expect(await program.end('SIGTERM')).toEqual({ code: 0, signal: null })
