@@ -63,20 +63,21 @@ export function loadReport(
 
 export function bootReport(title: string, series: readonly BootSeries[], references: readonly string[]): string {
   const present = references.filter((name) => series.some((one) => one.name === name))
+  const costOf = ({ cpu, wall }: BootSeries) => (hasProc ? cpu : wall)
   const rows = [...series]
-    .sort((a, b) => median(a.wall) - median(b.wall))
+    .sort((a, b) => median(costOf(a)) - median(costOf(b)))
     .map((one) => [
       one.name,
-      decimals(0)(median(one.wall)),
-      percent(spread(one.wall)),
       decimals(0)(median(one.cpu)),
+      percent(spread(costOf(one))),
+      decimals(0)(median(one.wall)),
       decimals(0)(median(one.memory)),
-      ...ratios(one, series, present, (each) => each.wall),
+      ...ratios(one, series, present, costOf),
     ])
   return section(
     title,
     `${today()}: from spawn to the first response; ${series[0]?.wall.length ?? 0} starts each.`,
-    ['server', 'ms', 'IQR', 'CPU ms', 'RSS MB', ...present.map((r) => `× ${r}`)],
+    ['server', 'CPU ms', 'IQR', 'ms', 'RSS MB', ...present.map((r) => `× ${r}`)],
     rows,
   )
 }
