@@ -50,7 +50,7 @@ console.log(JSON.stringify({ status: response.status, body: await response.json(
 await server.close()
 `
 
-/** Answers one request, and prints which of the modules of `fetch` the runtime has loaded for that. */
+/** Answers one request, and prints which of the modules of `fetch` and HTTPS the runtime has loaded for that. */
 const lean = `
 import { Server } from 'framework'
 
@@ -61,7 +61,7 @@ const status = await new Promise((resolve) => {
   process.getBuiltinModule('node:http').get({ port, host: '127.0.0.1' }, (response) => resolve(response.statusCode))
 })
 if (status !== 200) throw new Error('answered with ' + status)
-const loaded = process.moduleLoadList.filter((name) => /undici|fetch/.test(name))
+const loaded = process.moduleLoadList.filter((name) => /undici|fetch|NativeModule (https|tls)$/.test(name))
 if (process.argv[1].endsWith('lean.mjs')) console.log(JSON.stringify(loaded))
 await server.close()
 `
@@ -235,7 +235,7 @@ describe('a project that installs nothing else', () => {
     expect(packages.filter((name) => !leanPackages.includes(name))).toEqual([])
   })
 
-  test.each(['node22', 'node24', 'node26'])('answers without loading the fetch of %s', async (runtime) => {
+  test.each(['node22', 'node24', 'node26'])('answers without loading fetch and HTTPS of %s', async (runtime) => {
     writeFileSync(join(consumer, 'lean.mjs'), lean)
     const loaded = await execOutput(runtimeBinary(runtime)!, ['lean.mjs'], consumer)
     expect(JSON.parse(loaded)).toEqual([])
