@@ -26,6 +26,8 @@ export interface Activity {
   readonly id: number
   /** The id of its list. */
   readonly kind: string
+  /** What it counts as in the map: a name that no client has chosen; absent for moments. */
+  readonly group?: string
   /** How its details are shown, if not as a list of members. */
   readonly view?: 'email'
   /** What the page offers if it has failed: an action of a panel, by the titles of both, and the row. */
@@ -48,7 +50,7 @@ export interface Activity {
 
 /** What is known about a piece of work when it begins. */
 export type Begun = Pick<Activity, 'kind' | 'title'> &
-  Partial<Pick<Activity, 'data' | 'note' | 'parent' | 'view'>> & { readonly trace?: string | undefined }
+  Partial<Pick<Activity, 'data' | 'group' | 'note' | 'parent' | 'view'>> & { readonly trace?: string | undefined }
 
 // Ids of this process have the form defined by W3C Trace Context.
 const prefix = randomBytes(8).toString('hex')
@@ -109,11 +111,12 @@ export class Activities {
   }
 
   begin(begun: Begun, from: Activity | undefined, size = 0): Activity {
-    const { kind, view, title, data = {}, note = '', trace, parent } = begun
+    const { kind, group, view, title, data = {}, note = '', trace, parent } = begun
     const id = ++this.#count
     const activity: Activity = {
       id,
       kind,
+      group,
       view,
       title,
       trace: trace ?? from?.trace ?? prefix + hex(id, 16),

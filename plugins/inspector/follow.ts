@@ -2,13 +2,14 @@ import type { Context, Kernel, Request, RequestTrace, StepTrace } from '../../ke
 import { followChannel, heldChannel, together } from '../shared/development/held-channel.ts'
 import { inspectorRequest } from '../shared/development/inspector-request.ts'
 import { followOutgoing } from '../shared/development/outgoing.ts'
-import { LruMap } from '../shared/values/lru.ts'
 import { hideInText } from '../shared/values/marked.ts'
 import { safely } from '../shared/values/safely.ts'
 import { eachWorkOf, type WorkKind } from '../shared/work/kind.ts'
 import { whenOver } from '../shared/work/wrap-work.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
 import { copied, type Recorder } from './recorder.ts'
+import { followRedis } from './redis.ts'
+import { Repeats } from './repeats.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Event = Json & { readonly error?: unknown }
@@ -42,6 +43,7 @@ export function follow(
       ({ port, pathname: path }) =>
         [String(ctx.server.port), inspectorRequest()?.port].includes(port) && isOwn({ path }),
     ),
+    followRedis(recorder),
   ]
   eachWorkOf(ctx, 'inspector', (kind, plugin) => {
     if (kind.list !== undefined) recorder.activities.addList(kind.list)
@@ -134,7 +136,7 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind, plugin: st
   // In the event itself: a `WeakMap` would make each collection of garbage longer.
   const own = Symbol(channel)
   type Followed = Event & { [own]?: { readonly activity: Activity; readonly data: Json } }
-  const counts = new LruMap<number>({ max: maxLinks })
+  const counts = new Repeats()
   return together([
     entered<Followed>(recorder, channel, (event) => {
       const data = kind.data?.(event as never) ?? {}
@@ -163,8 +165,7 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind, plugin: st
         Object.assign(activity, { note })
         Object.assign(activity.data, data)
       }
-      const times = kind.repeats === undefined ? 0 : timesOf(activity, counts)
-      if (times > 1 && times >= kind.repeats!) activity.note += `, ${times} times here`
+      if (kind.repeats !== undefined) activity.note = counts.noteOf(activity, activity.title, kind.repeats)
       activities.end(activity, 'error' in event ? 'failed' : 'ok')
       const again = 'error' in event ? kind.again?.(event as never) : undefined
       if (again) activity.again = copied({ ...again, plugin }).data
@@ -201,15 +202,6 @@ function followCalls(recorder: Recorder, isOwn: (url: URL) => boolean): () => vo
       activities.end(activity, 'failed')
     },
   })
-}
-
-/** How often work with the title of this one has ended within the work around it, with this one. */
-function timesOf({ parent, title }: Activity, counts: LruMap<number>): number {
-  if (parent === undefined) return 0
-  const key = `${parent} ${title}`
-  const times = (counts.get(key) ?? 0) + 1
-  counts.set(key, times)
-  return times
 }
 
 /** The number of published messages that are remembered. */

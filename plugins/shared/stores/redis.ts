@@ -92,16 +92,36 @@ const { RedisDatabaseError } = defineErrors({
     `Redis refuses the database ${database}: ${why}. The number comes from the address (redis://127.0.0.1:6379/3) or the option db, and must be below the setting "databases" of that Redis, 16 by default`,
 })
 
+let isSending = false
+
+/** Whether the command that is just being sent is one of the framework: what the drivers report about it does not name the client. */
+export const isOwnCommand = (): boolean => isSending
+
+type Sending = { sendCommand(command: never, stream?: never): unknown }
+
+function markCommands(client: Sending): void {
+  const send = client.sendCommand.bind(client)
+  client.sendCommand = (...sent) => {
+    isSending = true
+    try {
+      return send(...sent)
+    } finally {
+      isSending = false
+    }
+  }
+}
+
 /**
- * Reports each failed attempt to connect, and each success; all other errors of a client are ignored.
+ * Reports each failed attempt to connect, and each success; all other errors of a client are ignored. Its commands are the framework's own.
  *
  * A client whose database was refused would continue in database 0, among the keys of another application: so it is disconnected before
  * it is ready, and tries again.
  */
 export function watchConnection(
-  client: Pick<Connection, 'on' | 'disconnect'>,
+  client: Pick<Connection, 'on' | 'disconnect'> & Sending,
   onState: (error: unknown | undefined) => void,
 ): void {
+  markCommands(client)
   let isRefused = false
   client.on('connect', () => {
     isRefused = false
