@@ -33,7 +33,9 @@ const inBackground = <Plugin extends 'cron' | 'queues'>(
     async run({ flags, print, note, boot }) {
       // As in a server: people watch the logs of such a process.
       sendLogsTo('stdout')
-      const inspector = isProduction() ? undefined : joinInspector(process.cwd(), note)
+      const inspector = isProduction()
+        ? undefined
+        : joinInspector(process.cwd(), plugin === 'cron' ? 'cron-start' : 'queue-start', note)
       const application = await applicationOf(flags)
       await ensurePlugin(application, plugin)
       // Before anything is started that must be stopped.

@@ -16,6 +16,10 @@ const lastWords = 100
 /** Milliseconds in which a process that has failed may end by itself: on a busy machine it needs more than 1000 to write why. */
 const last = 3000
 
+/** How a process ended, for people. */
+export const saidOf = ({ code, signal }: Ended): string =>
+  signal ?? (code === null ? 'a failed start' : `exit code ${code}`)
+
 /** Starts a process of the application with a channel to it. Its output stays unchanged: its streams are those of this process. */
 export function spawnWithChannel(
   program: string,

@@ -1,3 +1,4 @@
+import { type ProcessReport, processStore } from '../../plugins/shared/development/process-report.ts'
 import { type HandedOver, setHandover } from '../../plugins/shared/environment/handover.ts'
 import { madeIn } from '../../plugins/shared/values/memoize.ts'
 import type { Kept, News, StoreContents } from './protocol.ts'
@@ -38,6 +39,13 @@ export function makeKeptStores() {
       const entries = madeIn(stores, store, () => new Map())
       if (text === undefined || until === undefined) entries.delete(id)
       else entries.set(id, { text, until })
+    },
+    /** Notes how a version has ended, which it cannot report itself, for the page of the next one. */
+    ended(pid: number | undefined, why: string): void {
+      const entry = stores.get(processStore)?.get(String(pid))
+      const last = entry && (JSON.parse(entry.text) as ProcessReport)
+      if (last)
+        stores.get(processStore)!.set(String(pid), { ...entry, text: JSON.stringify({ ...last, state: 'ended', why }) })
     },
     /** The unexpired data; the rest is dropped. */
     left(): StoreContents {

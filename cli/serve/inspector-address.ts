@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { requestInspector } from '../../plugins/shared/development/inspector-request.ts'
+import { processStore } from '../../plugins/shared/development/process-report.ts'
 import { type HandoverWriter, setHandover } from '../../plugins/shared/environment/handover.ts'
 import { messageOf, safely } from '../../plugins/shared/values/safely.ts'
 import { replaceFile } from '../text-file.ts'
@@ -30,20 +31,22 @@ export const withdrawInspector = (folder: string): void =>
  * Lets the inspector of the project's development server show the work of this process. Returns the address of its page; `undefined`
  * without such a server, or with one that has TLS, whose certificate is often the developer's own.
  */
-export function joinInspector(folder: string, note: (line: string) => void): string | undefined {
-  const page = pageIn(folder, note)
+export function joinInspector(folder: string, runs: string, note: (line: string) => void): string | undefined {
+  const page = pageIn(folder, runs, note)
   if (page === undefined) return undefined
-  const writer = writerTo(page, () => pageIn(folder))
-  setHandover({ open: (store) => (store === 'inspector' ? writer : { set() {}, delete() {} }) })
+  const writerOf = writersTo(page, () => pageIn(folder, runs))
+  setHandover({ open: (store) => (['inspector', processStore].includes(store) ? writerOf(store) : nowhere) })
   return page.href
 }
+
+const nowhere: HandoverWriter = { set() {}, delete() {} }
 
 type Page = { readonly href: string; readonly headers: Readonly<Record<string, string>> }
 
 const refused = 'the inspector does not show this process, which may not ask whether its server runs'
 
 /** The page in the file. Notes why it is not known whether its server runs: Deno without --allow-run. */
-function pageIn(folder: string, note?: (line: string) => void): Page | undefined {
+function pageIn(folder: string, runs: string, note?: (line: string) => void): Page | undefined {
   try {
     const { address, folder: of, pid } = readFileIn(folder)
     const page = new URL(address)
@@ -53,7 +56,7 @@ function pageIn(folder: string, note?: (line: string) => void): Page | undefined
     // Throws if a server that was killed has left the file.
     process.kill(pid, 0)
     page.search = ''
-    requestInspector({ token, port: page.port })
+    requestInspector({ token, port: page.port, runs })
     return { href: page.href, headers: { cookie: `inspector${page.port}=${token}`, origin: page.origin } }
   } catch (error) {
     if ((error as Error).name === 'NotCapable') note?.(`${refused}: ${messageOf(error)}`)
@@ -66,12 +69,12 @@ const patience = 2_000
 const maxWaiting = 500
 
 /** `again` reads the page again: a server that was restarted by hand has another token, and maybe another port. */
-function writerTo(page: Page, again: () => Page | undefined): HandoverWriter {
+function writersTo(page: Page, again: () => Page | undefined): (store: string) => HandoverWriter {
   let waiting = 0
   let isAway = false
   let sent = Promise.resolve()
   /** Resolves to whether it was received. A server that a debugger holds does not respond, and one that ends breaks its response off. */
-  const send = (entry: string) =>
+  const send = (store: string, entry: string) =>
     new Promise<boolean>((resolve) => {
       const signal = AbortSignal.timeout(patience)
       // Not `fetch`, nor an agent of all: they send it to the proxy of the environment, with the token.
@@ -79,25 +82,25 @@ function writerTo(page: Page, again: () => Page | undefined): HandoverWriter {
         response.on('close', () => resolve(response.complete && response.statusCode !== 401)).resume(),
       )
         .on('error', () => resolve(false))
-        .end(JSON.stringify({ process: process.pid, entry }))
+        .end(JSON.stringify({ process: process.pid, store, entry }))
     })
-  const sendUntil = async (end: number, entry: string) => {
+  const sendUntil = async (end: number, store: string, entry: string) => {
     while (!isAway || performance.now() < end) {
-      isAway = !(await send(entry))
+      isAway = !(await send(store, entry))
       if (!isAway) break
       page = again() ?? page
       await pause(100)
     }
     waiting--
   }
-  return {
+  return (store) => ({
     set(_id, entry) {
       if (waiting >= maxWaiting) return
       waiting++
       const end = performance.now() + patience
-      sent = sent.then(() => sendUntil(end, entry))
+      sent = sent.then(() => sendUntil(end, store, entry))
     },
     delete() {},
     sent: () => sent,
-  }
+  })
 }

@@ -56,7 +56,7 @@ async function attend(parent: number): Promise<void> {
   const { inspect, inspector: token, log, failure: shown } = await load
   before = shown
   setLogForm(log)
-  if (token !== undefined) requestInspector({ token })
+  if (token !== undefined) requestInspector({ token, runs: 'serve' })
   clearInterval(alive)
   // An application that has no work left ends, as it would without a channel.
   ;(process as { channel?: { unref?(): void } }).channel?.unref?.()

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LogForm } from '../../plugins/shared/terminal/form.ts'
-import { Children } from '../process/child.ts'
+import { Children, saidOf } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { isCode, isSetting } from '../project/sources.ts'
 import { type Failure, Version } from './child.ts'
@@ -143,7 +143,9 @@ export class Supervisor {
 
   #spawn(): Version {
     const { launch, folder, env } = this.#supervision
-    return this.#children.add(new Version(launch, folder, env, this.#kept.take))
+    const child = this.#children.add(new Version(launch, folder, env, this.#kept.take))
+    void child.ended.then((why) => this.#kept.ended(child.pid, saidOf(why)))
+    return child
   }
 
   #keepSpare(): void {

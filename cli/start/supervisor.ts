@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../../kernel/support/within.ts'
 import { deferred } from '../../plugins/shared/values/promises.ts'
-import { Children, type Ended } from '../process/child.ts'
+import { Children, type Ended, saidOf } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { beatMs } from './protocol.ts'
 import { type Launch, Worker } from './worker.ts'
@@ -19,6 +19,8 @@ export interface Supervision extends Launch {
   /** Seconds without a sign of life after which a worker is killed; 0 for never. */
   readonly stuckAfter: number
   note(line: string): void
+  /** Called with each worker that begins. */
+  readonly begun?: ((worker: Worker) => void) | undefined
 }
 
 /** The place of a worker, which passes from one process to the next. */
@@ -99,9 +101,10 @@ export class Supervisor {
     const ask: Worker['ask'] = (topic, question) => this.#askLead(topic, question)
     const worker = this.#alive.add(new Worker(this.#supervision, slot.number, leads, ask))
     if (leads) this.#lead = worker
+    this.#supervision.begun?.(worker)
     void worker.ended.then((ended) => {
       if (this.#alive.isStopping) this.#code = Math.max(this.#code, codeOf(ended))
-      else this.#onEnd(slot, worker, said(ended))
+      else this.#onEnd(slot, worker, saidOf(ended))
     })
     return worker
   }
@@ -144,7 +147,7 @@ export class Supervisor {
     if (outcome === 'late') this.#supervision.note(`worker ${slot.number} has not listened within ${bootMs / 1000} s`)
     const ended = await worker.leave(outcome === 'late' ? 0 : undefined)
     if (!this.#alive.isStopping && outcome !== 'late')
-      this.#supervision.note(`worker ${slot.number} ended with ${said(ended)} before it listened`)
+      this.#supervision.note(`worker ${slot.number} ended with ${saidOf(ended)} before it listened`)
     return this.#alive.isStopping
   }
 
@@ -216,5 +219,3 @@ export class Supervisor {
 }
 
 const codeOf = ({ code, signal }: Ended) => code ?? (signal === null ? 1 : 128 + constants.signals[signal])
-
-const said = ({ code, signal }: Ended) => signal ?? (code === null ? 'a failed start' : `exit code ${code}`)

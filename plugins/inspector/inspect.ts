@@ -11,6 +11,7 @@ import { keepForNext } from './kept.ts'
 import { LivePages } from './live.ts'
 import type { InspectorSettings } from './options.ts'
 import { Panels } from './panels.ts'
+import { Processes } from './processes.ts'
 import { copied, Recorder } from './recorder.ts'
 import { Redactor } from './redact.ts'
 import { responder } from './routes.ts'
@@ -27,6 +28,7 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
   const recorder = new Recorder(settings, new Redactor(settings.redact, redactedByLog(ctx)), ctx.server)
   const pages = new LivePages()
   const kept = keepForNext(recorder)
+  const processes = new Processes(server)
   recorder.activities.onChange = (activity) => {
     pages.push(activity)
     kept.changed(activity)
@@ -41,7 +43,7 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
   const restoreLog = noteLog(ctx, recorder)
 
   const panels = new Panels(server, recorder.redactor, () => pages.size > 0)
-  const respond = responder({ server, path, guard: guardOf(token, path), recorder, panels, pages })
+  const respond = responder({ server, path, guard: guardOf(token, path), recorder, panels, pages, processes })
   ctx.use(function inspector(req, res, next) {
     return isHere(req) ? respond(req, res) : next()
   })
@@ -51,13 +53,17 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
     if (inspectorRequest() === undefined)
       applicationLogger(ctx.log).info(`inspector at ${new URL(address, server.url).href}`)
   })
-  ctx.onDrain(() => pages.endAll())
+  ctx.onReady(() => processes.report('ready'))
+  ctx.onDrain(() => {
+    processes.report('draining')
+    pages.endAll()
+  })
   ctx.onClose(async () => {
     unfollow()
     panels.stop()
     pages.endAll()
     restoreLog()
-    await kept.end()
+    await Promise.all([kept.end(), processes.end()])
   })
 }
 

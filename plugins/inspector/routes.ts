@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { Kernel, Request, Response } from '../../kernel/index.ts'
+import { processStore } from '../shared/development/process-report.ts'
 import { baseStyle, elementsScript, htmlPage, linkedStyle, pagePolicy, skipLink } from '../shared/pages/shell.ts'
 import type { Edit } from './edit.ts'
 import type { Guard } from './guard.ts'
 import { entryOf } from './kept.ts'
 import type { LivePages } from './live.ts'
 import type { Panels } from './panels.ts'
+import type { Processes } from './processes.ts'
 import type { Recorder } from './recorder.ts'
 import { replay } from './replay.ts'
 import { detailsOf, exceptionsOf, registeredOf, summaryOf } from './views.ts'
@@ -18,6 +20,7 @@ export interface Parts {
   readonly recorder: Recorder
   readonly panels: Panels
   readonly pages: LivePages
+  readonly processes: Processes
 }
 
 const policy = pagePolicy({
@@ -154,9 +157,11 @@ const responders: { readonly [place: string]: Respond } = {
     if (made === undefined) throw new Error('the request was sent, but it is not recorded')
     return res.json({ id: made.id, cut: made.data.cut })
   },
-  'POST /api/entry': async ({ recorder }, req, res) => {
-    const { process, entry } = await bodyOf(req, maxEdit)
-    recorder.restore(entryOf(Number(process), entry))
+  'GET /api/processes': ({ processes }, _req, res) => res.json(processes.list()),
+  'POST /api/entry': async ({ recorder, processes }, req, res) => {
+    const { process, store, entry } = await bodyOf(req, maxEdit)
+    if (store === processStore) processes.take(entry)
+    else recorder.restore(entryOf(Number(process), entry))
     return res.json({})
   },
   'POST /api/clear': ({ recorder }, _req, res) => {

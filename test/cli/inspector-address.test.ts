@@ -39,7 +39,7 @@ async function writerTo(respond: (socket: Socket, request: number) => void) {
   await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
   publishInspector(project.folder, address(port))
-  expect(joinInspector(project.folder, note)).toBe(`http://127.0.0.1:${port}/_inspector`)
+  expect(joinInspector(project.folder, 'queue-start', note)).toBe(`http://127.0.0.1:${port}/_inspector`)
   const { set, sent } = handover()!.open('inspector', () => {})
   return { sent, send: (id: number) => set(String(id), '{}', 0), requests: () => requests, sockets }
 }
@@ -81,7 +81,7 @@ test('the file is found by commands of the same folder alone, and removed by the
   const other = makeProject({})
   rmSync(join(other.folder, 'node_modules'), { recursive: true, force: true })
   symlinkSync(join(project.folder, 'node_modules'), join(other.folder, 'node_modules'))
-  expect(joinInspector(other.folder, note)).toBeUndefined()
+  expect(joinInspector(other.folder, 'queue-start', note)).toBeUndefined()
   other.remove()
   for (const wrong of [
     '',
@@ -91,7 +91,7 @@ test('the file is found by commands of the same folder alone, and removed by the
     readFileSync(file, 'utf8').replace(/"pid":\d+/, '"pid":"x"'),
   ]) {
     writeFileSync(file, wrong)
-    expect(joinInspector(project.folder, note)).toBeUndefined()
+    expect(joinInspector(project.folder, 'queue-start', note)).toBeUndefined()
   }
   publishInspector(project.folder, address(1))
   writeFileSync(file, readFileSync(file, 'utf8').replace(/"pid":\d+/, '"pid":1'))
@@ -106,7 +106,7 @@ test('a server starts and ends where the file cannot be written', () => {
   mkdirSync(file, { recursive: true })
   publishInspector(project.folder, address(1))
   withdrawInspector(project.folder)
-  expect(joinInspector(project.folder, note)).toBeUndefined()
+  expect(joinInspector(project.folder, 'queue-start', note)).toBeUndefined()
 })
 
 test('a server that was restarted by hand has another token, which the file names', async () => {
@@ -127,7 +127,7 @@ test('where a process may not ask whether the server runs, it says so', () => {
   const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
     throw Object.assign(new Error('Requires run access, run again with --allow-run'), { name: 'NotCapable' })
   })
-  expect(joinInspector(project.folder, note)).toBeUndefined()
+  expect(joinInspector(project.folder, 'queue-start', note)).toBeUndefined()
   kill.mockRestore()
   expect(notes).toEqual([expect.stringMatching(/does not show this process.*--allow-run/)])
 })

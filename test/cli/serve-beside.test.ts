@@ -22,6 +22,7 @@ interface Entry {
 const files = {
   'src/started.ts': started,
   'src/index.ts': "import './started.ts'\nimport { server } from './server.ts'\nawait server.listen()\n",
+  'src/worker.js': "import { Server } from 'framework'\nawait new Server({ port: 0 }).listen()\n",
   'src/server.ts': `import { queue, Server } from 'framework'
 const orders = queue<{ book: string; password: string }>('orders', { attempts: 1 })
 orders.subscribe(({ book }) => {
@@ -98,7 +99,48 @@ test.runIf(hasRedis)(
     const [latest] = await attemptsAt(3)
     expect(latest).toMatchObject({ outcome: 'ok' })
 
+    // A process that is restarted is new, and the one before it has ended; that of the queue is the same all the time.
+    interface Process {
+      readonly pid: number
+      readonly runs: string
+      readonly state: string
+      readonly why?: string
+      readonly memory?: number
+      readonly restarts?: number
+    }
+    const processes = () => ask('processes') as Promise<Process[]>
+    const inState = (wanted: string) =>
+      until(wanted, async () => JSON.stringify((await processes()).map(said)).includes(wanted))
+    const said = ({ runs, state, why }: Process) => [runs, state, why].filter(Boolean).join(' ')
+    await inState('queue-start ready')
+    expect(await processes()).toMatchObject([
+      { runs: 'serve', state: 'ready', restarts: 1, memory: expect.any(Number), url: expect.stringContaining('http') },
+      { pid: beside.child.pid, runs: 'queue-start', state: 'ready', memory: expect.any(Number) },
+      { runs: 'serve', state: 'ended', why: 'exit code 0', restarts: 0 },
+    ])
     expect(await beside.end('SIGTERM')).toEqual({ code: 0, signal: null })
+    expect((await processes()).map(said)).toEqual([
+      'serve ready',
+      'queue-start ended exit code 0',
+      'serve ended exit code 0',
+    ])
+
+    const workers = await startBeside(project, ['start', '--workers', '2', '--entry', 'src/worker.js'], {
+      ...env,
+      NODE_ENV: 'development',
+      PORT: '0',
+    })
+    opened.push(() => workers.end('SIGKILL'))
+    await inState('worker 1 of 2 ready')
+    await inState('worker 2 of 2 ready')
+    const first = (await processes()).find(({ runs }) => runs === 'worker 1 of 2')!
+    process.kill(first.pid, 'SIGKILL')
+    await inState('worker 1 of 2 ended SIGKILL')
+    await until('another worker', async () =>
+      (await processes()).some((one) => one.runs === first.runs && one.restarts === 1 && one.state === 'ready'),
+    )
+    expect(await workers.end('SIGTERM')).toEqual({ code: 0, signal: null })
+    expect((await processes()).filter(({ state }) => state !== 'ended').map(said)).toEqual(['serve ready'])
     expect(await serving.end('SIGTERM')).toEqual({ code: 0, signal: null })
     expect(existsSync(file)).toBe(false)
   },

@@ -116,6 +116,7 @@ function drawNav() {
     link('exceptions', 'Exceptions'),
     h('li', { class: 'group' }, 'Application'),
     link('routes', 'Routes'),
+    link('processes', 'Processes'),
     link('plugins', 'Plugins'),
     ...(panels.length ? [h('li', { class: 'group' }, 'Panels')] : []),
     ...panels.map(({ key, title }) => link(`panel/${encodeURIComponent(key)}`, title)),
@@ -163,9 +164,11 @@ async function show() {
               ? await exceptionsView()
               : place === 'plugins'
                 ? pluginsView()
-                : place === 'panel'
-                  ? await panelView(decodeURIComponent(rest))
-                  : await listView('request')
+                : place === 'processes'
+                  ? await processesView()
+                  : place === 'panel'
+                    ? await panelView(decodeURIComponent(rest))
+                    : await listView('request')
     if (turn !== asked) return
     current = view
     main.replaceChildren(...view.nodes)
@@ -776,6 +779,41 @@ function pluginsView() {
     title: 'Plugins',
     changed() {},
     nodes: [h('h2', {}, 'Plugins'), card(h('ul', { class: 'tree' }, node(overview.plugins)))],
+  }
+}
+
+async function processesView() {
+  const rowOf = ({ pid, runs, state, why, since, memory, restarts, url }) =>
+    tableRow([
+      String(pid),
+      runs,
+      h(
+        'span',
+        {
+          class: state === 'ended' ? (why === 'exit code 0' ? 'dim' : 'failed') : state === 'ready' ? 'ok' : 'running',
+        },
+        why ? `${state}, ${why}` : state,
+      ),
+      timeOf(since),
+      memory ? quantity('_bytes', memory) : '',
+      restarts === undefined ? '' : String(restarts),
+      url ?? '',
+    ])
+  const read = async () => (await ask('processes')).map(rowOf)
+  const body = h('tbody', {}, await read())
+  return {
+    title: 'Processes',
+    begin() {
+      refreshing = setInterval(async () => {
+        const rows = await read().catch(() => undefined)
+        if (rows && body.isConnected) body.replaceChildren(...rows)
+      }, 2000)
+    },
+    changed() {},
+    nodes: [
+      h('h2', {}, 'Processes'),
+      table(['Process', 'Runs', 'State', 'Since', 'Memory', 'Restarts', 'Address'], body),
+    ],
   }
 }
 
