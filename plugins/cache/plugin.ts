@@ -1,5 +1,6 @@
 import { definePlugin, type Request, type WorkerPlace } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
+import { storesOf } from '../shared/development/connections.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import type { BreakerOptions } from '../shared/stores/breaker.ts'
@@ -63,6 +64,7 @@ export const cache = definePlugin({
   routeOptions: { cache: cacheOfRoute },
   openapi: { failures },
   // A cache without its store computes every response.
+  connects: ({ provider, redis }) => storesOf(provider === 'redis' ? { redis } : undefined),
   health: {
     cache: {
       check: (services) => services.get('cache').store!.check?.(),

@@ -6,6 +6,7 @@ import {
   type Response,
   UpgradeRequiredError,
 } from '../../kernel/index.ts'
+import { storesOf } from '../shared/development/connections.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { connectionsOf } from '../shared/http/connections.ts'
 import { option } from '../shared/options/index.ts'
@@ -55,6 +56,7 @@ export const channels = definePlugin({
   work,
   routeOptions: { channels: channelsOfRoute },
   asyncapi: { exchange },
+  connects: ({ store }) => storesOf(store),
   health: {
     channels: {
       check: (services) => services.get('channels').check(),

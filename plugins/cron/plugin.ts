@@ -1,4 +1,5 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
+import { storesOf } from '../shared/development/connections.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import { cronClasses } from './jobs/base-cron.ts'
@@ -46,6 +47,13 @@ export const cron = definePlugin({
       figure('gauge', 'cron_running', 'Whether the job is running now', running),
     ]
   },
+  connects: ({ lock }, services) => [
+    ...storesOf(lock),
+    ...services
+      .get('cron')
+      .jobs()
+      .map(({ name }) => ({ kind: 'work', name: `cron ${name}` }) as const),
+  ],
   health: {
     cron: {
       check: (services) => services.get('cron').check(),

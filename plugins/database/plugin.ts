@@ -1,4 +1,5 @@
 import { definePlugin, type Middleware, type Request } from '../../kernel/index.ts'
+import { machine } from '../shared/development/connections.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { testDatabaseFolder } from '../shared/stores/address.ts'
 import { transactionOption } from '../shared/work/transaction-options.ts'
@@ -12,6 +13,8 @@ const inMemory = (settings: DatabaseSettings): DatabaseSettings =>
   settings.system === 'sqlite' && !settings.url.includes(testDatabaseFolder)
     ? { ...settings, url: 'sqlite::memory:' }
     : settings
+
+const systems = { postgresql: 'Postgres', mysql: 'MySQL', sqlite: 'SQLite' }
 
 /**
  * Provides a database as `services.database` and `req.database`, connected at boot and closed with the server. Its queries are seen by `telemetry`,
@@ -57,6 +60,8 @@ export const database = definePlugin({
       remedy: 'Start the database, or correct database.url (DATABASE_URL)',
     },
   },
+  connects: ({ main, named }: DatabasesSettings) =>
+    Object.values({ main, ...named }).map(({ system, url }) => machine(systems[system], url)),
   // What a test is about are the constraints and transactions of the real one, so Postgres has no twin.
   memory: ({ main, named }) => ({
     main: inMemory(main),

@@ -219,10 +219,15 @@ export class Activities {
     return undefined
   }
 
+  all(): Activity[] {
+    return [...this.#lists.values()].flat()
+  }
+
   /** Returns all activities of one trace, in the order in which they began. */
   ofTrace(trace: string): Activity[] {
-    const all = [...this.#lists.values()].flatMap((list) => list.filter((one) => one.trace === trace))
-    return all.sort(byTime)
+    return this.all()
+      .filter((one) => one.trace === trace)
+      .sort(byTime)
   }
 
   counts(): Record<string, number> {

@@ -145,7 +145,8 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind, plugin: st
       // A message published without a link does not belong to the work that happens to run here.
       const isTaken = !isPublished && isCarrier(event.carrier)
       const from = isTaken ? undefined : current.getStore()
-      const activity = activities.begin({ ...what.begun, ...link }, from, what.size)
+      const group = kind.role === 'call' ? plugin : kind.span(event as never)
+      const activity = activities.begin({ ...what.begun, ...link, group }, from, what.size)
       if (isPublished) links.fill(event, activity)
       event[own] = { activity, data }
       return activity
@@ -187,7 +188,7 @@ function followCalls(recorder: Recorder, isOwn: (url: URL) => boolean): () => vo
         data: { method, host, path: cut(path) },
       })
       const { data, size } = copied(shown)
-      return activities.begin({ kind: 'outgoing', ...data }, from, size)
+      return activities.begin({ kind: 'outgoing', group: `${url.protocol}//${host}`, ...data }, from, size)
     },
     responded(activity, status, size) {
       activity.note = String(status)

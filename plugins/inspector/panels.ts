@@ -77,7 +77,7 @@ export class Panels {
   }
 
   /** Returns a panel with its rows; `undefined`: there is no such panel. */
-  async show(key: string): Promise<object | undefined> {
+  async show(key: string) {
     const found = (await this.#found.get()).find((one) => one.key === key)
     if (found === undefined) return undefined
     const { panel, plugin, failure } = found

@@ -53,7 +53,7 @@ export function followRedis(recorder: Recorder): () => void {
         const title = redactor.text([command, ...keys, ...(keys.length < args.length ? ['…'] : [])].join(' '), 2_048)
         const from = current.getStore()
         const { data, size } = copied(recorder.hiding(from, { title, data: { command, server, database } }))
-        const activity = activities.begin({ kind: 'redis', group: `Redis ${server}`, ...data }, from, size)
+        const activity = activities.begin({ kind: 'redis', group: `Redis at redis://${server}`, ...data }, from, size)
         event[own] = { activity, kind: `${command} ${keys[0]?.replace(differing, '*')}` }
       }),
       followChannel(`tracing:${driver}:command:asyncEnd`, (event: Followed) => {

@@ -6,6 +6,7 @@ import type { Edit } from './edit.ts'
 import type { Guard } from './guard.ts'
 import { entryOf } from './kept.ts'
 import type { LivePages } from './live.ts'
+import { mapOf } from './map.ts'
 import type { Panels } from './panels.ts'
 import type { Processes } from './processes.ts'
 import type { Recorder } from './recorder.ts'
@@ -156,6 +157,10 @@ const responders: { readonly [place: string]: Respond } = {
     const made = await replay(server, recorder, activity, edit === undefined ? undefined : checkedEdit(edit))
     if (made === undefined) throw new Error('the request was sent, but it is not recorded')
     return res.json({ id: made.id, cut: made.data.cut })
+  },
+  'GET /api/map': async ({ server, recorder, panels }, _req, res) => {
+    const { rows = [] } = (await panels.show('health.0').catch(() => undefined)) ?? {}
+    return res.json(mapOf(server, recorder, new Map(rows.map(({ id, cells }) => [id, String(cells[1])]))))
   },
   'GET /api/processes': ({ processes }, _req, res) => res.json(processes.list()),
   'POST /api/entry': async ({ recorder, processes }, req, res) => {

@@ -1,10 +1,12 @@
 import { definePlugin } from '../../kernel/index.ts'
+import { machine } from '../shared/development/connections.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import '../shared/work/open-work.ts'
 import { deliverFromOutbox } from '../shared/work/outbox.ts'
 import { Mailer } from './mailer.ts'
 import { memoryTransport } from './memory-transport.ts'
-import { type MailProviders, mailerOptions } from './options.ts'
+import { type MailerOptions, type MailProviders, mailerOptions } from './options.ts'
+import type { SmtpOptions } from './transport.ts'
 import { work } from './work.ts'
 
 /**
@@ -27,6 +29,13 @@ export const mailer = definePlugin({
   options: mailerOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,
+  connects: ({ providers }: MailerOptions) =>
+    Object.values(providers).flatMap(({ transporter }) => {
+      if (typeof transporter === 'string') return machine('SMTP', transporter)
+      const { url, host, secure, port = secure ? 465 : 587, service } = transporter as SmtpOptions
+      const where = url ?? service ?? (host && `smtp://${host}:${port}`)
+      return where ? machine('SMTP', String(where)) : []
+    }),
   // Ready: emails of `later` are tried again.
   health: {
     mailer: {

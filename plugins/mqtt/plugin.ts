@@ -1,6 +1,7 @@
 import { atEachBoot, type CallSite, definePlugin } from '../../kernel/index.ts'
 import type { AsyncApiChannel } from '../asyncapi/index.ts'
 import { addressOfName } from '../shared/descriptions/names.ts'
+import { machine } from '../shared/development/connections.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import '../shared/work/open-work.ts'
@@ -62,6 +63,13 @@ export const mqtt = definePlugin({
   inspector: async () => (await import('./inspector.ts')).panels,
   work,
   asyncapi: { channels },
+  connects: ({ connect }: Settings, services) => [
+    ...(connect.provider === 'mqtt' ? [machine('MQTT broker', connect.address.shown)] : []),
+    ...services
+      .get('mqtt')
+      .subscriptions()
+      .map(({ filter }) => ({ kind: 'work', name: `process ${filter.text}` }) as const),
+  ],
   // Without the broker nothing is published or received. An application that starts without it can do without.
   health: {
     mqtt: {

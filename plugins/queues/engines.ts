@@ -1,6 +1,5 @@
 import { isFrameworkError, type Logger, systemClock, type Timer, within } from '../../kernel/index.ts'
 import type { LockService } from '../locks/index.ts'
-import { redisAddress } from '../shared/engines/bullmq-connection.ts'
 import type { DriverHost, QueueDriver } from '../shared/engines/contract.ts'
 import {
   customDriver,
@@ -19,6 +18,7 @@ import {
 } from '../shared/engines/options.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { addressOf, placeOf, shownAddress } from '../shared/stores/address.ts'
+import { shownRedis } from '../shared/stores/redis.ts'
 import { isUnreachable } from '../shared/stores/unreachable.ts'
 import { madeIn, memoizedIn } from '../shared/values/memoize.ts'
 import { type RunningTransaction, transactionAt } from '../shared/work/transactions.ts'
@@ -38,7 +38,7 @@ const kinds = {
   bullmq: {
     load: async (config, host) => (await import('../shared/engines/bullmq.ts')).BullmqDriver.load(config.bullmq!, host),
     backend: ({ bullmq }) => [
-      `Redis at ${redisAddress(bullmq?.connection ?? {})}`,
+      `Redis at ${shownRedis(bullmq?.connection ?? {})}`,
       'Start it, or correct REDIS_URL or bullmq.connection of the configuration',
     ],
   },
@@ -110,6 +110,13 @@ export class Engines {
     if (kind === 'memory') return this.memory as Driver
     if (this.#settingsOf(kind) === undefined) throw QueueNotConfiguredError(name, kind)
     return (kinds[kind as keyof typeof kinds] as Kind).load(this.config, host)
+  }
+
+  /** The name of an engine outside of the process, in the words of {@link unavailable}. */
+  placeOf(kind: string): string | undefined {
+    return (Object.hasOwn(kinds, kind) ? (kinds[kind as keyof typeof kinds] as Kind) : undefined)?.backend(
+      this.config,
+    )[0]
   }
 
   /** Reports once that an engine is unavailable, and once that it is back. */

@@ -6,6 +6,7 @@ import type { QueueRef } from '../shared/engines/custom.ts'
 import { QueueConfigurationError } from '../shared/engines/errors.ts'
 import type { MemoryDriver } from '../shared/engines/memory.ts'
 import { queuesOptions } from '../shared/engines/options.ts'
+import '../shared/development/connections.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import { deliverFromOutbox } from '../shared/work/outbox.ts'
 import type { Engines } from './engines.ts'
@@ -55,6 +56,14 @@ export const queues = definePlugin({
       figure('gauge', 'queue_oldest_message_seconds', 'Age of the oldest message that is ready', ages, {
         unit: 'seconds',
       }),
+    ]
+  },
+  connects(_settings, services) {
+    const service = services.get('queues')
+    const places = service.declared().flatMap(({ kind }) => service.engines.placeOf(kind) ?? [])
+    return [
+      ...places.map((name) => ({ kind: 'machine', name }) as const),
+      ...service.subscribers().map(({ queue }) => ({ kind: 'work', name: `process ${queue}` }) as const),
     ]
   },
   health: {

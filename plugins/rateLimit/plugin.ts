@@ -1,6 +1,7 @@
 import { type Context, definePlugin, type Middleware, type Request, type Response } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import type { AccessDemands, GuardedWay } from '../shared/development/access.ts'
+import { storesOf } from '../shared/development/connections.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
@@ -54,6 +55,7 @@ export const rateLimit = definePlugin({
   options: rateLimitOptions,
   routeOptions: { rateLimit: rateLimitOfRoute },
   openapi: { failures },
+  connects: ({ store }) => storesOf(store),
   health: {
     rateLimit: {
       check: (services) => limitsOfScopes.get(services)!.counter.check?.(),

@@ -1,11 +1,12 @@
 import { definePlugin, quoted } from '../../kernel/index.ts'
 import type { AccessWay } from '../shared/development/access.ts'
+import type { PluginConnection } from '../shared/development/connections.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { StorageTrace } from './disk.ts'
 import { StorageUnavailableError } from './errors.ts'
-import { storageOptions } from './options.ts'
+import { type StorageConfiguration, storageOptions } from './options.ts'
 import { LocalStorageProvider } from './providers/local.ts'
 import { MemoryStorageProvider } from './providers/memory.ts'
 import { Storage } from './storage.ts'
@@ -70,6 +71,10 @@ export const storage = definePlugin({
     return { ...settings, disks: [...paths.values()], isInMemory }
   }),
   // Ready: requests without objects are served, and a bucket that is away is away for all instances.
+  connects: ({ providers }: StorageConfiguration) =>
+    Object.values(providers).flatMap(({ where }): PluginConnection[] =>
+      where ? [{ kind: 'machine', name: where }] : [],
+    ),
   health: {
     storage: {
       check: (services) => services.get('storage').health(),

@@ -116,6 +116,7 @@ function drawNav() {
     link('exceptions', 'Exceptions'),
     h('li', { class: 'group' }, 'Application'),
     link('routes', 'Routes'),
+    link('map', 'Map'),
     link('processes', 'Processes'),
     link('plugins', 'Plugins'),
     ...(panels.length ? [h('li', { class: 'group' }, 'Panels')] : []),
@@ -164,11 +165,13 @@ async function show() {
               ? await exceptionsView()
               : place === 'plugins'
                 ? pluginsView()
-                : place === 'processes'
-                  ? await processesView()
-                  : place === 'panel'
-                    ? await panelView(decodeURIComponent(rest))
-                    : await listView('request')
+                : place === 'map'
+                  ? await mapView()
+                  : place === 'processes'
+                    ? await processesView()
+                    : place === 'panel'
+                      ? await panelView(decodeURIComponent(rest))
+                      : await listView('request')
     if (turn !== asked) return
     current = view
     main.replaceChildren(...view.nodes)
@@ -782,6 +785,136 @@ function pluginsView() {
   }
 }
 
+const svg = (name, attributes, ...content) => {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', name)
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value)
+  node.append(...content)
+  return node
+}
+
+const countsOf = ({ count, failed, ms }) =>
+  count ? `${count}×${failed ? `, ${failed} failed` : ''}, ${span(ms / count)} on average` : ''
+
+/** Columns from left to right: what begins, what that causes, plugins, machines. */
+function columnsOf({ nodes, edges }) {
+  const kindOf = new Map(nodes.map(({ name, kind }) => [name, kind]))
+  const works = edges.filter(({ from, to }) => kindOf.get(from) === 'work' && kindOf.get(to) === 'work')
+  const depthOf = (name, seen = []) => {
+    const causes = works.filter(({ from, to }) => to === name && !seen.includes(from))
+    return Math.min(3, Math.max(0, ...causes.map(({ from }) => depthOf(from, [...seen, name]) + 1)))
+  }
+  const columns = []
+  for (const node of nodes) {
+    const at = node.kind === 'work' ? depthOf(node.name) : node.kind === 'plugin' ? 4 : 5
+    columns[at] = [...(columns[at] || []), node]
+  }
+  return columns.filter(Boolean)
+}
+
+/** The drawing. The lists below it say the same. */
+function drawing(map) {
+  const [wide, high, gap] = [168, 34, 56]
+  const columns = columnsOf(map)
+  const places = new Map()
+  columns.forEach((column, x) => {
+    column.forEach(({ name }, y) => {
+      places.set(name, [x * (wide + gap), y * (high + 10)])
+    })
+  })
+  const lines = map.edges.map((edge) => {
+    const [[x, y], [toX, toY]] = [places.get(edge.from), places.get(edge.to)]
+    // From the right of a box to the left of one in a later column; within a column, around on the right.
+    const [fromX, untilX] = [x + wide, toX > x ? toX : toX + wide]
+    const bend = toX > x ? [fromX + gap / 2, toX - gap / 2] : [fromX + gap / 2, untilX + gap / 2]
+    const middle = high / 2
+    return svg(
+      'path',
+      {
+        d: `M${fromX} ${y + middle}C${bend[0]} ${y + middle} ${bend[1]} ${toY + middle} ${untilX} ${toY + middle}`,
+        class: edge.failed ? 'failed' : edge.count ? 'busy' : '',
+      },
+      svg('title', {}, `${edge.from} → ${edge.to} ${countsOf(edge)}`),
+    )
+  })
+  const boxes = columns.flat().map((node) => {
+    const [x, y] = places.get(node.name)
+    const isWrong = node.failed || (node.health && node.health !== 'ok')
+    const short = node.name.length > 25 ? `${node.name.slice(0, 24)}…` : node.name
+    return svg(
+      'g',
+      { class: `${node.kind}${isWrong ? ' failed' : ''}` },
+      svg('title', {}, `${node.name} ${countsOf(node)}`),
+      svg('rect', { x, y, width: wide, height: high, rx: 6 }),
+      svg('text', { x: x + 8, y: y + (node.count ? 15 : 21) }, short),
+      svg('text', { x: x + 8, y: y + 28, class: 'small' }, node.count ? countsOf(node) : ''),
+    )
+  })
+  const width = columns.length * (wide + gap)
+  const height = Math.max(1, ...columns.map(({ length }) => length)) * (high + 10)
+  // Not smaller than it can be read: on a phone it scrolls.
+  const attributes = { class: 'map', viewBox: `-2 -2 ${width} ${height}`, width, height, role: 'img' }
+  return svg(
+    'svg',
+    { ...attributes, 'aria-label': 'What causes and reaches what; the lists below say the same' },
+    ...lines,
+    ...boxes,
+  )
+}
+
+async function mapView() {
+  const map = await ask('map')
+  const entries = (list, what) => h('ul', { class: 'tree' }, list.map(what))
+  const line = (name, more, below = []) =>
+    h(
+      'li',
+      {},
+      h('strong', {}, name),
+      ' ',
+      h('span', { class: 'dim' }, more.filter(Boolean).join(' · ')),
+      below.length ? h('ul', {}, below) : undefined,
+    )
+  const ends = (end, other, name) =>
+    map.edges.filter((edge) => edge[end] === name).map((edge) => line(edge[other], [countsOf(edge)]))
+  const trees = new Map()
+  const walk = (tree) => {
+    trees.set(tree.name, tree)
+    tree.children.forEach(walk)
+  }
+  walk(overview.plugins)
+  const of = (kind) => map.nodes.filter((node) => node.kind === kind)
+  const pluginLine = ({ name, needs = [], health, ...counts }) => {
+    const { services = [], prefix } = trees.get(name) || {}
+    const more = [
+      prefix,
+      services.length ? `provides ${services.join(', ')}` : '',
+      needs.length ? `uses ${needs.join(', ')}` : '',
+      health ? `health ${health}` : '',
+      countsOf(counts),
+    ]
+    return line(name, more, ends('from', 'to', name))
+  }
+  const sections = [
+    ['Work', 'work', (node) => line(node.name, [countsOf(node)], ends('from', 'to', node.name))],
+    ['Plugins', 'plugin', pluginLine],
+    ['Machines', 'machine', (node) => line(node.name, [countsOf(node)], ends('to', 'from', node.name))],
+  ]
+  return {
+    title: 'Map',
+    changed() {},
+    nodes: [
+      h(
+        'div',
+        { class: 'bar' },
+        h('h2', {}, 'Map'),
+        h('button', { type: 'button', onclick: () => show() }, 'Refresh'),
+        h('span', { class: 'dim' }, 'Counts are those of the last minute.'),
+      ),
+      h('div', { class: 'card wide', tabindex: '0', role: 'region', 'aria-label': 'Drawing' }, drawing(map)),
+      ...sections.flatMap(([title, kind, what]) => section(title, card(entries(of(kind), what)))),
+    ],
+  }
+}
+
 async function processesView() {
   const rowOf = ({ pid, runs, state, why, since, memory, restarts, url }) =>
     tableRow([
@@ -863,15 +996,10 @@ function chart(points, said) {
   const [from, to] = [points[0][0], points.at(-1)[0]]
   const place = ([at, value]) =>
     `${(((at - from) / (to - from || 1)) * 118 + 1).toFixed(1)},${(23 - ((value - low) / (high - low || 1)) * 22).toFixed(1)}`
-  const made = (name, attributes) => {
-    const node = document.createElementNS('http://www.w3.org/2000/svg', name)
-    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value)
-    return node
-  }
   const label = low === high ? `always ${said(low)}` : `between ${said(low)} and ${said(high)}`
-  const svg = made('svg', { class: 'chart', viewBox: '0 0 120 24', role: 'img', 'aria-label': label })
-  svg.append(made('polyline', { points: points.map(place).join(' ') }))
-  return h('span', { title: label }, svg)
+  const line = svg('polyline', { points: points.map(place).join(' ') })
+  const drawn = svg('svg', { class: 'chart', viewBox: '0 0 120 24', role: 'img', 'aria-label': label }, line)
+  return h('span', { title: label }, drawn)
 }
 
 async function panelView(key) {

@@ -1,6 +1,5 @@
 import { systemClock } from '../../../kernel/index.ts'
-import { shownAddress } from '../stores/address.ts'
-import { connectRedis, type RedisAddress, redisPlace } from '../stores/redis.ts'
+import { connectRedis, type RedisAddress, shownRedis } from '../stores/redis.ts'
 import { madeIn } from '../values/memoize.ts'
 import type { DoctorCheck, DoctorInput } from './check.ts'
 import { clockFinding, readingOf, responseOf } from './clock.ts'
@@ -51,17 +50,9 @@ async function ask(client: AskedClient) {
   return { policy, clock: readingOf(Number(seconds) * 1000 + Number(micros) / 1000, before, systemClock.now()) }
 }
 
-/** The address for messages: without the password, and without the database, because the finding is about all of them. */
-function shown(used: UsedRedis): string {
-  // A client of ioredis has the address in its options.
-  const { place, options } =
-    used.client !== undefined
-      ? { place: [], options: Object((used.client as { options?: unknown }).options) as object }
-      : redisPlace(used.address)
-  const { host = '127.0.0.1', port = 6379, path } = options as { host?: string; port?: number; path?: string }
-  if (place[0] === undefined) return `Redis at ${path ?? `redis://${host}:${port}`}`
-  return `Redis at ${shownAddress(place[0]).replace(/\/\d+$/, '')}`
-}
+/** The address for messages, without the database, because the finding is about all of them. */
+const shown = ({ address, client }: UsedRedis) =>
+  `Redis at ${shownRedis(address, client).replace(/(:\/\/[^/]*)\/\d+$/, '$1')}`
 
 /** Whether a Redis can be asked: clients of other packages have other commands. */
 const canBeAsked = (used: UsedRedis) =>

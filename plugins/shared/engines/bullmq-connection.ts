@@ -1,16 +1,6 @@
 import type { Redis } from 'ioredis'
-import { shownAddress } from '../stores/address.ts'
 import { type RedisAddress, redisPlace, watchConnection } from '../stores/redis.ts'
 import type { DriverHost } from './contract.ts'
-
-/** The address of Redis as messages show it: without the password. */
-export function redisAddress(connection: RedisAddress): string {
-  const { place, options } = redisPlace(connection)
-  const [url] = place
-  if (url !== undefined) return shownAddress(url)
-  const { host = '127.0.0.1', port = 6379, path } = options as { host?: string; port?: number; path?: string }
-  return path ?? `redis://${host}:${port}`
-}
 
 /** Connections to one Redis. */
 export interface RedisConnections {

@@ -2,7 +2,7 @@ import { defineErrors, isInTime, systemClock } from '../../../kernel/index.ts'
 import { peer } from '../environment/optional-package.ts'
 import { foreignOption } from '../options/foreign-options.ts'
 import { Check, option } from '../options/index.ts'
-import { addressOf, addressOption } from './address.ts'
+import { addressOf, addressOption, shownAddress } from './address.ts'
 import { answerWithin } from './availability.ts'
 
 /** An address, and the other options of `new Redis()` of `ioredis`: `host`, `password`, `keyPrefix`, `tls` … */
@@ -60,6 +60,15 @@ export function redisPlace({ url, ...options }: RedisAddress): { place: [] | [ur
   const { host, path, port } = options
   const isPlaced = host !== undefined || path !== undefined || (url === undefined && port !== undefined)
   return { place: isPlaced ? [] : [addressOf('redis', url)], options }
+}
+
+/** The address as messages show it: without the password. A client of ioredis has it in its options. */
+export function shownRedis(address: RedisAddress, client?: object): string {
+  const own = client && { place: [], options: Object((client as { options?: unknown }).options) as object }
+  const { place, options } = own ?? redisPlace(address)
+  if (place[0] !== undefined) return shownAddress(place[0])
+  const { host = '127.0.0.1', port = 6379, path } = options as { host?: string; port?: number; path?: string }
+  return path ?? `redis://${host}:${port}`
 }
 
 /** What a connection is for, and its timeouts. */

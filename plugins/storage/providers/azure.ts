@@ -57,6 +57,10 @@ export class AzureBlobStorageProvider implements StorageProvider {
     this.#backend = new Backend(`the container "${container}" of Azure Blob Storage`, timeout)
   }
 
+  get where(): string {
+    return this.#backend.name
+  }
+
   async #open(): Promise<ContainerClient> {
     const { client, container } = this.#options
     if (client !== undefined) return client as ContainerClient

@@ -50,6 +50,8 @@ export interface StorageDownloadHeaders {
  * }
  */
 export interface StorageProvider {
+  /** Where the objects are, for people and without credentials, if that is outside of the process: `the bucket "reports" of S3`. */
+  readonly where?: string
   /** Writes an object, or replaces it as a whole: a stream that fails leaves the earlier one. */
   put(key: string, body: StorageBody, contentType: string): Promise<void>
   /** Returns a stream of bytes, which fails if it ends early; `undefined` for a missing object. */

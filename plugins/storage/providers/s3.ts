@@ -113,6 +113,10 @@ export class S3StorageProvider implements StorageProvider {
     this.#backend = new Backend(`the bucket "${bucket}" of S3${where}`, timeout)
   }
 
+  get where(): string {
+    return this.#backend.name
+  }
+
   /** Loads the packages; connects to nothing. */
   async #open(): Promise<{ readonly sdk: S3Sdk; readonly client: S3Client }> {
     const loaded = await peer('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'), feature)

@@ -73,6 +73,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       req.log.info({ book: 1 }, 'an order was placed')
       return orders.publish({ book: 1 }, { attempts: 2, backoff: { type: 'fixed', delay: 1 } })
     })
+    server.post('/repeat', () => orders.publish({ book: 1 }, { attempts: 2 }))
     server.post('/read', async (req) => String((await req.raw.bytes(100)).byteLength))
     server.post('/prices', async () => {
       await fetch(`http://127.0.0.1:${server.port}/books/1?token=hidden-value`)
@@ -187,6 +188,14 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await shot('routes')
     expect(await see('plugins')).toMatch(/provides queues/)
     await shot('plugins')
+    // The map is about the last minute, and the views before it may have taken longer.
+    await fetch(`http://127.0.0.1:${server.port}/repeat`, { method: 'POST' })
+    const map = await see('map')
+    for (const part of [/POST \/repeat \d+×/, /publish page-orders \d+×/, /process page-orders/, /health ok/])
+      expect(map).toMatch(part)
+    await shot('map')
+    expect(await see('processes')).toMatch(new RegExp(`${process.pid}\\s+server\\s+ready`))
+    await shot('processes')
     await page.getByRole('link', { name: 'Dead letters' }).click()
     await page.waitForSelector('h2:has-text("Dead letters")')
     await shot('panel')

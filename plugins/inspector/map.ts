@@ -1,0 +1,76 @@
+import { clock, type Kernel } from '../../kernel/index.ts'
+import type { PluginConnection } from '../shared/development/connections.ts'
+import { madeIn } from '../shared/values/memoize.ts'
+import { safely } from '../shared/values/safely.ts'
+import type { Activity } from './activities.ts'
+import type { Recorder } from './recorder.ts'
+
+/** Milliseconds that the counts of the map are about. */
+const counted = 60_000
+
+/** How often something has happened in the last minute. */
+interface Counts {
+  count: number
+  failed: number
+  ms: number
+}
+
+interface MapNode extends Counts {
+  readonly name: string
+  readonly kind: 'plugin' | PluginConnection['kind']
+  /** The plugins that it depends on. */
+  readonly needs?: readonly string[] | undefined
+  /** The worst outcome of its health checks. */
+  readonly health?: string | undefined
+}
+
+interface MapEdge extends Counts {
+  readonly from: string
+  readonly to: string
+}
+
+const none = () => ({ count: 0, failed: 0, ms: 0 })
+
+/** What the application consists of: its plugins, what they reach and run, and what has caused what in the last minute. */
+export function mapOf({ listing }: Kernel, { activities }: Recorder, health: ReadonlyMap<string, string>): object {
+  const nodes = new Map<string, MapNode>()
+  const edges = new Map<string, MapEdge>()
+  const node = (name: string, kind: MapNode['kind']) => madeIn(nodes, name, () => ({ name, kind, ...none() }))
+  const edge = (from: string, to: string) => madeIn(edges, JSON.stringify([from, to]), () => ({ from, to, ...none() }))
+  for (const { definition, scope, settings } of listing.plugins) {
+    const { name, dependencies: needs } = definition
+    const checks = Object.keys(definition.health ?? {}).flatMap((check) => health.get(check) ?? [])
+    const worst = ['error', 'degraded', 'ok'].find((outcome) => checks.includes(outcome))
+    nodes.set(name, { name, kind: 'plugin', needs, health: worst, ...none() })
+    // A plugin that cannot say it now, such as before it has connected, is shown without.
+    for (const to of safely(() => definition.connects?.(settings as never, scope.services as never)) ?? []) {
+      node(to.name, to.kind)
+      edge(name, to.name)
+    }
+  }
+  const from = clock.now() - counted
+  const all = activities.all()
+  const byId = new Map(all.map((one) => [one.id, one]))
+  const published = new Map(all.map((one) => [`${one.trace} ${one.title}`, one] as const).reverse())
+  for (const activity of all) {
+    const name = groupOf(activity)
+    if (name === undefined || activity.at < from) continue
+    // Or the publication of its message, which another process may have received.
+    const cause = groupOf(
+      byId.get(activity.parent!) ?? published.get(`${activity.trace} ${activity.title}`) ?? activity,
+    )
+    const isMachine = activity.kind === 'redis' || activity.kind === 'outgoing'
+    if (cause !== undefined) node(cause, 'work')
+    const isCaused = cause !== undefined && cause !== name
+    for (const counts of [node(name, isMachine ? 'machine' : 'work'), ...(isCaused ? [edge(cause, name)] : [])]) {
+      counts.count++
+      counts.ms += activity.ms ?? 0
+      if (activity.outcome === 'failed') counts.failed++
+    }
+  }
+  return { nodes: [...nodes.values()], edges: [...edges.values()] }
+}
+
+/** What an activity counts as; `undefined` for a line of the log or another moment. */
+const groupOf = ({ kind, group, data }: Activity) =>
+  kind === 'request' ? `${data.method} ${data.route ?? '(no route)'}` : group
