@@ -48,21 +48,18 @@ export function mapOf({ listing }: Kernel, { activities }: Recorder, health: Rea
       edge(name, to.name)
     }
   }
-  const from = clock.now() - counted
+  const since = clock.now() - counted
   const all = activities.all()
   const byId = new Map(all.map((one) => [one.id, one]))
   const published = new Map(all.map((one) => [`${one.trace} ${one.title}`, one] as const).reverse())
   for (const activity of all) {
     const name = groupOf(activity)
-    if (name === undefined || activity.at < from) continue
+    if (name === undefined || activity.at < since) continue
     // Or the publication of its message, which another process may have received.
-    const cause = groupOf(
-      byId.get(activity.parent!) ?? published.get(`${activity.trace} ${activity.title}`) ?? activity,
-    )
-    const isMachine = activity.kind === 'redis' || activity.kind === 'outgoing'
-    if (cause !== undefined) node(cause, 'work')
-    const isCaused = cause !== undefined && cause !== name
-    for (const counts of [node(name, isMachine ? 'machine' : 'work'), ...(isCaused ? [edge(cause, name)] : [])]) {
+    const cause = byId.get(activity.parent!) ?? published.get(`${activity.trace} ${activity.title}`) ?? activity
+    const from = groupOf(cause)
+    if (from !== undefined) node(from, kindOf(cause))
+    for (const counts of [node(name, kindOf(activity)), ...(from && from !== name ? [edge(from, name)] : [])]) {
       counts.count++
       counts.ms += activity.ms ?? 0
       if (activity.outcome === 'failed') counts.failed++
@@ -70,6 +67,8 @@ export function mapOf({ listing }: Kernel, { activities }: Recorder, health: Rea
   }
   return { nodes: [...nodes.values()], edges: [...edges.values()] }
 }
+
+const kindOf = ({ kind }: Activity) => (kind === 'redis' || kind === 'outgoing' ? 'machine' : 'work')
 
 /** What an activity counts as; `undefined` for a line of the log or another moment. */
 const groupOf = ({ kind, group, data }: Activity) =>

@@ -792,8 +792,9 @@ const svg = (name, attributes, ...content) => {
   return node
 }
 
-const countsOf = ({ count, failed, ms }) =>
-  count ? `${count}×${failed ? `, ${failed} failed` : ''}, ${span(ms / count)} on average` : ''
+const briefly = ({ count, failed, ms }) =>
+  count ? `${count}×${failed ? `, ${failed} failed` : ''}, ${span(ms / count)}` : ''
+const countsOf = (one) => briefly(one) && `${briefly(one)} on average`
 
 /** Columns from left to right: what begins, what that causes, plugins, machines. */
 function columnsOf({ nodes, edges }) {
@@ -804,7 +805,8 @@ function columnsOf({ nodes, edges }) {
     return Math.min(3, Math.max(0, ...causes.map(({ from }) => depthOf(from, [...seen, name]) + 1)))
   }
   const columns = []
-  for (const node of nodes) {
+  const hasEdges = ({ name }) => edges.some(({ from, to }) => from === name || to === name)
+  for (const node of nodes.filter((one) => one.kind !== 'plugin' || one.count || hasEdges(one))) {
     const at = node.kind === 'work' ? depthOf(node.name) : node.kind === 'plugin' ? 4 : 5
     columns[at] = [...(columns[at] || []), node]
   }
@@ -823,9 +825,9 @@ function drawing(map) {
   })
   const lines = map.edges.map((edge) => {
     const [[x, y], [toX, toY]] = [places.get(edge.from), places.get(edge.to)]
-    // From the right of a box to the left of one in a later column; within a column, around on the right.
-    const [fromX, untilX] = [x + wide, toX > x ? toX : toX + wide]
-    const bend = toX > x ? [fromX + gap / 2, toX - gap / 2] : [fromX + gap / 2, untilX + gap / 2]
+    // From the near side of a box to that of the other; within a column, around on the right.
+    const [fromX, untilX] = [toX < x ? x : x + wide, toX > x ? toX : toX + wide]
+    const bend = [fromX + (toX < x ? -gap : gap) / 2, untilX + (toX > x ? -gap : gap) / 2]
     const middle = high / 2
     return svg(
       'path',
@@ -846,7 +848,7 @@ function drawing(map) {
       svg('title', {}, `${node.name} ${countsOf(node)}`),
       svg('rect', { x, y, width: wide, height: high, rx: 6 }),
       svg('text', { x: x + 8, y: y + (node.count ? 15 : 21) }, short),
-      svg('text', { x: x + 8, y: y + 28, class: 'small' }, node.count ? countsOf(node) : ''),
+      svg('text', { x: x + 8, y: y + 28, class: 'small' }, briefly(node)),
     )
   })
   const width = columns.length * (wide + gap)
@@ -863,7 +865,6 @@ function drawing(map) {
 
 async function mapView() {
   const map = await ask('map')
-  const entries = (list, what) => h('ul', { class: 'tree' }, list.map(what))
   const line = (name, more, below = []) =>
     h(
       'li',
@@ -910,7 +911,9 @@ async function mapView() {
         h('span', { class: 'dim' }, 'Counts are those of the last minute.'),
       ),
       h('div', { class: 'card wide', tabindex: '0', role: 'region', 'aria-label': 'Drawing' }, drawing(map)),
-      ...sections.flatMap(([title, kind, what]) => section(title, card(entries(of(kind), what)))),
+      ...sections.flatMap(([title, kind, what]) =>
+        of(kind).length ? section(title, card(h('ul', { class: 'tree' }, of(kind).map(what)))) : [],
+      ),
     ],
   }
 }
