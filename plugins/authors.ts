@@ -14,7 +14,6 @@ export type {
   PluginAccess,
 } from './shared/development/access.ts'
 export * from './shared/development/command-definition.ts'
-export type { PluginConnection } from './shared/development/connections.ts'
 export type { Figure, FigureSample, FigureSource } from './shared/development/metrics.ts'
 export type { InspectorPanel, PanelAction, PanelCell, PanelRow, PanelServices } from './shared/development/panels.ts'
 export type { DoctorCheck, DoctorFinding, DoctorInput, DoctorLevel } from './shared/doctor/check.ts'

@@ -64,7 +64,7 @@ export const cache = definePlugin({
   routeOptions: { cache: cacheOfRoute },
   openapi: { failures },
   // A cache without its store computes every response.
-  connects: ({ provider, redis }) => storesOf(provider === 'redis' ? { redis } : undefined),
+  reaches: ({ provider, redis }) => storesOf(provider === 'redis' ? { redis } : undefined),
   health: {
     cache: {
       check: (services) => services.get('cache').store!.check?.(),

@@ -56,7 +56,7 @@ export const channels = definePlugin({
   work,
   routeOptions: { channels: channelsOfRoute },
   asyncapi: { exchange },
-  connects: ({ store }) => storesOf(store),
+  reaches: ({ store }) => storesOf(store),
   health: {
     channels: {
       check: (services) => services.get('channels').check(),

@@ -47,13 +47,8 @@ export const cron = definePlugin({
       figure('gauge', 'cron_running', 'Whether the job is running now', running),
     ]
   },
-  connects: ({ lock }, services) => [
-    ...storesOf(lock),
-    ...services
-      .get('cron')
-      .jobs()
-      .map(({ name }) => ({ kind: 'work', name: `cron ${name}` }) as const),
-  ],
+  reaches: ({ lock }) => storesOf(lock),
+  runs: (services) => services.cron!.jobs().map(({ name }) => `cron ${name}`),
   health: {
     cron: {
       check: (services) => services.get('cron').check(),

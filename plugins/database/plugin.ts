@@ -60,7 +60,7 @@ export const database = definePlugin({
       remedy: 'Start the database, or correct database.url (DATABASE_URL)',
     },
   },
-  connects: ({ main, named }: DatabasesSettings) =>
+  reaches: ({ main, named }: DatabasesSettings) =>
     Object.values({ main, ...named }).map(({ system, url }) => machine(systems[system], url)),
   // What a test is about are the constraints and transactions of the real one, so Postgres has no twin.
   memory: ({ main, named }) => ({

@@ -52,7 +52,7 @@ export const idempotency = definePlugin({
         ? { 400: 'BadRequest', 409: 'IdempotencyConflict', 422: 'IdempotencyMismatch', 503: 'ServiceUnavailable' }
         : {},
   },
-  connects: ({ store }) => storesOf(store),
+  reaches: ({ store }) => storesOf(store),
   health: {
     idempotency: {
       check: (services) => keysOfScopes.get(services)!.check(),

@@ -1,5 +1,5 @@
 import { clock, type Kernel } from '../../kernel/index.ts'
-import type { PluginConnection } from '../shared/development/connections.ts'
+import '../shared/development/connections.ts'
 import { madeIn } from '../shared/values/memoize.ts'
 import { safely } from '../shared/values/safely.ts'
 import type { Activity } from './activities.ts'
@@ -8,45 +8,30 @@ import type { Recorder } from './recorder.ts'
 /** Milliseconds that the counts of the map are about. */
 const counted = 60_000
 
-/** How often something has happened in the last minute. */
-interface Counts {
-  count: number
-  failed: number
-  ms: number
-}
-
-interface MapNode extends Counts {
-  readonly name: string
-  readonly kind: 'plugin' | PluginConnection['kind']
-  /** The plugins that it depends on. */
-  readonly needs?: readonly string[] | undefined
-  /** The worst outcome of its health checks. */
-  readonly health?: string | undefined
-}
-
-interface MapEdge extends Counts {
-  readonly from: string
-  readonly to: string
-}
-
+/** Of a name, or of a name because of another one: how often in the last minute, how often in vain, and milliseconds in all. */
 const none = () => ({ count: 0, failed: 0, ms: 0 })
 
 /** What the application consists of: its plugins, what they reach and run, and what has caused what in the last minute. */
 export function mapOf({ listing }: Kernel, { activities }: Recorder, health: ReadonlyMap<string, string>): object {
-  const nodes = new Map<string, MapNode>()
-  const edges = new Map<string, MapEdge>()
-  const node = (name: string, kind: MapNode['kind']) => madeIn(nodes, name, () => ({ name, kind, ...none() }))
+  const nodes = new Map<string, ReturnType<typeof none>>()
+  const edges = new Map<string, ReturnType<typeof none>>()
+  const node = (name: string, kind: 'machine' | 'work') => madeIn(nodes, name, () => ({ name, kind, ...none() }))
   const edge = (from: string, to: string) => madeIn(edges, JSON.stringify([from, to]), () => ({ from, to, ...none() }))
   for (const { definition, scope, settings } of listing.plugins) {
     const { name, dependencies: needs } = definition
     const checks = Object.keys(definition.health ?? {}).flatMap((check) => health.get(check) ?? [])
     const worst = ['error', 'degraded', 'ok'].find((outcome) => checks.includes(outcome))
-    nodes.set(name, { name, kind: 'plugin', needs, health: worst, ...none() })
+    madeIn(nodes, name, () => ({ name, kind: 'plugin', needs, health: worst, ...none() }))
     // A plugin that cannot say it now, such as before it has connected, is shown without.
-    for (const to of safely(() => definition.connects?.(settings as never, scope.services as never)) ?? []) {
-      node(to.name, to.kind)
-      edge(name, to.name)
+    const all = {
+      machine: safely(() => definition.reaches?.(settings as never, scope.services as never)) ?? [],
+      work: safely(() => definition.runs?.(scope.services as never)) ?? [],
     }
+    for (const kind of ['machine', 'work'] as const)
+      for (const to of all[kind]) {
+        node(to, kind)
+        edge(name, to)
+      }
   }
   const since = clock.now() - counted
   const all = activities.all()

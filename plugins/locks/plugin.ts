@@ -54,7 +54,7 @@ export const locks = definePlugin({
       figure('counter', 'lock_outcomes', 'Work under a lock, by how it ended', ended),
     ]
   },
-  connects: ({ store }) => storesOf(store),
+  reaches: ({ store }) => storesOf(store),
   health: {
     locks: {
       check: (services) => services.get('locks').check(),

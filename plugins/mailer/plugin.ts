@@ -29,11 +29,11 @@ export const mailer = definePlugin({
   options: mailerOptions,
   inspector: async () => (await import('./inspector.ts')).panels,
   work,
-  connects: ({ providers }: MailerOptions) =>
+  reaches: ({ providers }: MailerOptions) =>
     Object.values(providers).flatMap(({ transporter }) => {
-      if (typeof transporter === 'string') return machine('SMTP', transporter)
       const { url, host, secure, port = secure ? 465 : 587, service } = transporter as SmtpOptions
-      const where = url ?? service ?? (host && `smtp://${host}:${port}`)
+      const where =
+        typeof transporter === 'string' ? transporter : (url ?? service ?? (host && `smtp://${host}:${port}`))
       return where ? machine('SMTP', String(where)) : []
     }),
   // Ready: emails of `later` are tried again.

@@ -63,13 +63,9 @@ export const mqtt = definePlugin({
   inspector: async () => (await import('./inspector.ts')).panels,
   work,
   asyncapi: { channels },
-  connects: ({ connect }: Settings, services) => [
-    ...(connect.provider === 'mqtt' ? [machine('MQTT broker', connect.address.shown)] : []),
-    ...services
-      .get('mqtt')
-      .subscriptions()
-      .map(({ filter }) => ({ kind: 'work', name: `process ${filter.text}` }) as const),
-  ],
+  reaches: ({ connect: { provider, address } }: Settings) =>
+    provider === 'mqtt' ? [machine('MQTT broker', address.shown)] : [],
+  runs: (services) => services.mqtt!.subscriptions().map(({ filter }) => `process ${filter.text}`),
   // Without the broker nothing is published or received. An application that starts without it can do without.
   health: {
     mqtt: {

@@ -58,14 +58,8 @@ export const queues = definePlugin({
       }),
     ]
   },
-  connects(_settings, services) {
-    const service = services.get('queues')
-    const places = service.declared().flatMap(({ kind }) => service.engines.placeOf(kind) ?? [])
-    return [
-      ...places.map((name) => ({ kind: 'machine', name }) as const),
-      ...service.subscribers().map(({ queue }) => ({ kind: 'work', name: `process ${queue}` }) as const),
-    ]
-  },
+  reaches: (_settings, { queues }) => queues!.declared().flatMap(({ kind }) => queues!.engines.placeOf(kind) ?? []),
+  runs: (services) => services.queues!.subscribers().map(({ queue }) => `process ${queue}`),
   health: {
     queues: {
       check: (services) => services.get('queues').health(),

@@ -55,7 +55,7 @@ export const rateLimit = definePlugin({
   options: rateLimitOptions,
   routeOptions: { rateLimit: rateLimitOfRoute },
   openapi: { failures },
-  connects: ({ store }) => storesOf(store),
+  reaches: ({ store }) => storesOf(store),
   health: {
     rateLimit: {
       check: (services) => limitsOfScopes.get(services)!.counter.check?.(),

@@ -32,7 +32,7 @@ export const session = definePlugin({
   options: sessionOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
   // No session has this id. Without its store, no request with a session gets a response.
-  connects: ({ store }) => storesOf(store),
+  reaches: ({ store }) => storesOf(store),
   health: {
     session: {
       check: async (services) => void (await storesOfScopes.get(services)!.get('health')),

@@ -1,6 +1,6 @@
 import { definePlugin, quoted } from '../../kernel/index.ts'
 import type { AccessWay } from '../shared/development/access.ts'
-import type { PluginConnection } from '../shared/development/connections.ts'
+import '../shared/development/connections.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
@@ -71,10 +71,7 @@ export const storage = definePlugin({
     return { ...settings, disks: [...paths.values()], isInMemory }
   }),
   // Ready: requests without objects are served, and a bucket that is away is away for all instances.
-  connects: ({ providers }: StorageConfiguration) =>
-    Object.values(providers).flatMap(({ where }): PluginConnection[] =>
-      where ? [{ kind: 'machine', name: where }] : [],
-    ),
+  reaches: ({ providers }: StorageConfiguration) => Object.values(providers).flatMap(({ where }) => where ?? []),
   health: {
     storage: {
       check: (services) => services.get('storage').health(),

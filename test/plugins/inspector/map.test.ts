@@ -7,7 +7,7 @@ import {
   QueueService,
   S3StorageProvider,
 } from 'framework'
-import { definePlugin, type PluginConnection } from 'framework/kernel'
+import { definePlugin } from 'framework/kernel'
 import { afterEach, expect, test } from 'vitest'
 import { lookAt, makeServer, servers } from './support.ts'
 
@@ -89,11 +89,12 @@ test('the map names what plugins run and reach, without credentials, before anyt
   const meters = definePlugin({
     name: 'meters',
     dependencies: ['cookie'],
-    connects: (): PluginConnection[] => [{ kind: 'machine', name: 'the meter in the cellar' }],
+    reaches: () => ['the meter in the cellar'],
+    runs: () => ['read meters'],
   })
   const broken = definePlugin({
     name: 'broken',
-    connects: () => {
+    reaches: () => {
       throw new Error('not yet')
     },
   })
@@ -125,7 +126,7 @@ test('the map names what plugins run and reach, without credentials, before anyt
   expect(from(map, 'mailer')).toEqual(['SMTP at smtp://127.0.0.1:1', 'SMTP at smtp://127.0.0.1:465'])
   expect(from(map, 'storage')).toEqual(['the bucket "reports" of S3 at http://127.0.0.1:1'])
   expect(from(map, 'database')).toEqual(['SQLite at sqlite://:memory:'])
-  expect(from(map, 'meters')).toEqual(['the meter in the cellar'])
+  expect(from(map, 'meters')).toEqual(['the meter in the cellar', 'read meters'])
   expect(named(map, 'meters')).toMatchObject({ kind: 'plugin', needs: ['cookie'] })
   expect(named(map, 'broken')).toMatchObject({ kind: 'plugin' })
 })
