@@ -39,14 +39,7 @@ replaced. SIGTERM and SIGINT close all workers; SIGHUP replaces them one by one,
     endWithScript()
     process.env.NODE_ENV ??= 'production'
     const shown = showWorkers(folder, of, note)
-    const share = sharedPorts()
-    const code = await new Supervisor({
-      ...{ of, stuckAfter, note, spawn, share },
-      isShown: shown !== undefined,
-      begun: shown?.begun,
-    }).run()
-    await shown?.sent?.()
-    return code
+    return new Supervisor({ of, stuckAfter, note, spawn, share: sharedPorts(), shown }).run()
   },
 })
 

@@ -4,16 +4,16 @@ import { isProduction } from '../../plugins/shared/environment/node-env.ts'
 import { saidOf } from '../process/child.ts'
 import { joinInspector } from '../serve/inspector-address.ts'
 import { beatMs } from './protocol.ts'
-import type { Worker } from './worker.ts'
+import type { ShownWorkers } from './worker.ts'
 
 /** Shows workers on the page of `framework serve` in the same project; `undefined` without one, and in production. */
-export function showWorkers(folder: string, of: number, note: (line: string) => void) {
+export function showWorkers(folder: string, of: number, note: (line: string) => void): ShownWorkers | undefined {
   if (isProduction() || joinInspector(folder, 'start', note) === undefined) return undefined
   const { set, sent } = handover()!.open(processStore, () => {})
   const places = new Map<number, number>()
   return {
     sent,
-    begun(worker: Worker): void {
+    begun(worker) {
       const { pid, number } = worker
       if (pid === undefined) return
       const restarts = places.get(number) ?? 0

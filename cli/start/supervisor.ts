@@ -19,8 +19,6 @@ export interface Supervision extends Launch {
   /** Seconds without a sign of life after which a worker is killed; 0 for never. */
   readonly stuckAfter: number
   note(line: string): void
-  /** Called with each worker that begins. */
-  readonly begun?: ((worker: Worker) => void) | undefined
 }
 
 /** The place of a worker, which passes from one process to the next. */
@@ -87,6 +85,7 @@ export class Supervisor {
     }
     await Promise.all(this.#alive.running.map((worker) => worker.ended))
     clearInterval(beat)
+    await this.#supervision.shown?.sent?.()
     return this.#code
   }
 
@@ -101,7 +100,7 @@ export class Supervisor {
     const ask: Worker['ask'] = (topic, question) => this.#askLead(topic, question)
     const worker = this.#alive.add(new Worker(this.#supervision, slot.number, leads, ask))
     if (leads) this.#lead = worker
-    this.#supervision.begun?.(worker)
+    this.#supervision.shown?.begun(worker)
     void worker.ended.then((ended) => {
       if (this.#alive.isStopping) this.#code = Math.max(this.#code, codeOf(ended))
       else this.#onEnd(slot, worker, saidOf(ended))

@@ -9,14 +9,20 @@ import { Child, spawnWithChannel } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { type Given, type News, type Order, variable } from './protocol.ts'
 
+/** The page of an inspector that shows workers. */
+export interface ShownWorkers {
+  begun(worker: Worker): void
+  sent?(): Promise<void> | undefined
+}
+
 /** What all workers share. */
 export interface Launch {
   readonly spawn: Spawn
   /** The number of workers. */
   readonly of: number
   readonly share: SharePort
-  /** Whether a page shows how they are. */
-  readonly isShown?: boolean
+  /** The page that shows how they are. */
+  readonly shown?: ShownWorkers | undefined
 }
 
 /** Timeout of a response in milliseconds. */
@@ -41,14 +47,12 @@ export class Worker extends Child<Order, News> {
   memory: number | undefined
 
   /** `leads`: whether it does the work that only one may do from the start; `askLead` asks the worker that does it later. */
-  constructor({ spawn, of, share, isShown }: Launch, number: number, leads: boolean, askLead: Worker['ask']) {
-    const given: Given = { parent: own.pid, leads, isShown }
+  constructor({ spawn, of, share, shown }: Launch, number: number, leads: boolean, askLead: Worker['ask']) {
+    const given: Given = { parent: own.pid, leads, isShown: shown !== undefined }
     super(spawn({ FRAMEWORK_WORKER: `${number}/${of}`, [variable]: JSON.stringify(given) }))
     this.number = number
     const { news } = this
-    news.each('alive', ({ memory }) => {
-      this.memory = memory
-    })
+    news.each('alive', ({ memory }) => Object.assign(this, { memory }))
     news.each('listening', () => {
       this.#listens = true
     })

@@ -6,7 +6,6 @@ import {
   type Response,
   UpgradeRequiredError,
 } from '../../kernel/index.ts'
-import { storesOf } from '../shared/development/connections.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { connectionsOf } from '../shared/http/connections.ts'
 import { option } from '../shared/options/index.ts'
@@ -56,7 +55,6 @@ export const channels = definePlugin({
   work,
   routeOptions: { channels: channelsOfRoute },
   asyncapi: { exchange },
-  reaches: ({ store }) => storesOf(store),
   health: {
     channels: {
       check: (services) => services.get('channels').check(),

@@ -1,5 +1,4 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
-import { storesOf } from '../shared/development/connections.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import { cronClasses } from './jobs/base-cron.ts'
@@ -47,7 +46,6 @@ export const cron = definePlugin({
       figure('gauge', 'cron_running', 'Whether the job is running now', running),
     ]
   },
-  reaches: ({ lock }) => storesOf(lock),
   runs: (services) => services.cron!.jobs().map(({ name }) => `cron ${name}`),
   health: {
     cron: {

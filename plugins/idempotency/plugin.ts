@@ -1,6 +1,5 @@
 import { type Context, defineErrors, definePlugin, type RouteOptions } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
-import { storesOf } from '../shared/development/connections.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { keepBytes } from '../shared/http/body-parser.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
@@ -52,7 +51,6 @@ export const idempotency = definePlugin({
         ? { 400: 'BadRequest', 409: 'IdempotencyConflict', 422: 'IdempotencyMismatch', 503: 'ServiceUnavailable' }
         : {},
   },
-  reaches: ({ store }) => storesOf(store),
   health: {
     idempotency: {
       check: (services) => keysOfScopes.get(services)!.check(),

@@ -131,19 +131,20 @@ function passing<Chunk extends Uint8Array | string>(
   }
 }
 
-const decoders: { readonly [encoding: string]: (bytes: Uint8Array, limit: number) => Promise<Uint8Array> } = {
-  gzip: (bytes, limit) =>
-    promisify(zlib.gunzip)(bytes, { maxOutputLength: limit, finishFlush: zlib.constants.Z_SYNC_FLUSH }),
-  deflate: (bytes, limit) => promisify(zlib.inflate)(bytes, { maxOutputLength: limit }),
-  br: (bytes, limit) => promisify(zlib.brotliDecompress)(bytes, { maxOutputLength: limit }),
-}
+const decoders = new Map([
+  ['gzip', zlib.gunzip],
+  ['deflate', zlib.inflate],
+  ['br', zlib.brotliDecompress],
+] as const)
+/** `finishFlush`: what there is of a body that was cut is shown; for brotli, this number is the default. */
+const options = { maxOutputLength: 4 * 1024 * 1024, finishFlush: zlib.constants.Z_SYNC_FLUSH }
 
 /** Reverses a content coding; returns the bytes as they are if that is not possible. */
 export async function decoded(bytes: Uint8Array, encoding: string | undefined): Promise<Uint8Array> {
-  const decode = encoding === undefined ? undefined : decoders[encoding.trim().toLowerCase()]
+  const decode = decoders.get(encoding?.trim().toLowerCase() as 'gzip')
   if (decode === undefined) return bytes
   try {
-    return await decode(bytes, 4 * 1024 * 1024)
+    return await promisify(decode)(bytes, options)
   } catch {
     return bytes
   }

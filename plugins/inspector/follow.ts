@@ -9,7 +9,6 @@ import { whenOver } from '../shared/work/wrap-work.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
 import { copied, type Recorder } from './recorder.ts'
 import { followRedis } from './redis.ts'
-import { Repeats } from './repeats.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Event = Json & { readonly error?: unknown }
@@ -136,7 +135,6 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind, plugin: st
   // In the event itself: a `WeakMap` would make each collection of garbage longer.
   const own = Symbol(channel)
   type Followed = Event & { [own]?: { readonly activity: Activity; readonly data: Json } }
-  const counts = new Repeats()
   return together([
     entered<Followed>(recorder, channel, (event) => {
       const data = kind.data?.(event as never) ?? {}
@@ -166,7 +164,7 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind, plugin: st
         Object.assign(activity, { note })
         Object.assign(activity.data, data)
       }
-      if (kind.repeats !== undefined) activity.note = counts.noteOf(activity, activity.title, kind.repeats)
+      if (kind.repeats !== undefined) recorder.noteRepeats(activity, activity.title, kind.repeats)
       activities.end(activity, 'error' in event ? 'failed' : 'ok')
       const again = 'error' in event ? kind.again?.(event as never) : undefined
       if (again) activity.again = copied({ ...again, plugin }).data

@@ -1,5 +1,6 @@
-import { clock, type Kernel } from '../../kernel/index.ts'
-import '../shared/development/connections.ts'
+import { clock, type Kernel, type PluginDefinition } from '../../kernel/index.ts'
+import { storesOf } from '../shared/development/connections.ts'
+import type { PanelServices } from '../shared/development/panels.ts'
 import { madeIn } from '../shared/values/memoize.ts'
 import { safely } from '../shared/values/safely.ts'
 import type { Activity } from './activities.ts'
@@ -24,7 +25,7 @@ export function mapOf({ listing }: Kernel, { activities }: Recorder, health: Rea
     madeIn(nodes, name, () => ({ name, kind: 'plugin', needs, health: worst, ...none() }))
     // A plugin that cannot say it now, such as before it has connected, is shown without.
     const all = {
-      machine: safely(() => definition.reaches?.(settings as never, scope.services as never)) ?? [],
+      machine: safely(() => reachedBy(definition, settings, scope.services as never), []),
       work: safely(() => definition.runs?.(scope.services as never)) ?? [],
     }
     for (const kind of ['machine', 'work'] as const)
@@ -51,6 +52,15 @@ export function mapOf({ listing }: Kernel, { activities }: Recorder, health: Rea
     }
   }
   return { nodes: [...nodes.values()], edges: [...edges.values()] }
+}
+
+function reachedBy(
+  { reaches }: Pick<PluginDefinition<never, object>, 'reaches'>,
+  settings: unknown,
+  services: PanelServices,
+): readonly string[] {
+  const { store, lock } = Object(settings) as { readonly [member: string]: unknown }
+  return reaches === undefined ? storesOf(store ?? lock) : reaches(settings as never, services)
 }
 
 const kindOf = ({ kind }: Activity) => (kind === 'redis' || kind === 'outgoing' ? 'machine' : 'work')

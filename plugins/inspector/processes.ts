@@ -7,14 +7,11 @@ import { safely } from '../shared/values/safely.ts'
 
 const maxReports = 50
 
-const states = ['booting', 'ready', 'draining', 'ended']
-
 const isReport = (one: unknown): one is ProcessReport =>
   isObject(one) &&
-  Number.isSafeInteger(one.pid) &&
-  Number.isSafeInteger(one.since) &&
+  [one.pid, one.since].every(Number.isSafeInteger) &&
   typeof one.runs === 'string' &&
-  states.includes(String(one.state))
+  /^(?:booting|ready|draining|ended)$/.test(String(one.state))
 
 /** The processes of the application: this one, its predecessors, and those that report to its page. */
 export class Processes {
@@ -34,7 +31,7 @@ export class Processes {
       this.report(this.#state)
     })
     this.report('booting')
-    // Only the page of another process needs to be told.
+    // The page of this process asks it.
     if (inspectorRequest()?.port === undefined) return
     this.#timer = systemClock.setInterval(() => this.report(this.#state), reportEvery)
     this.#timer.unref()
@@ -58,7 +55,7 @@ export class Processes {
     this.#store?.set(String(process.pid), JSON.stringify(this.#own), systemClock.now() + reportKept)
   }
 
-  /** Takes the report of a process; returns it unless it is none. */
+  /** Takes the report of a process; returns it if it is one. */
   take(text: unknown): ProcessReport | undefined {
     const report = safely(() => JSON.parse(String(text)) as unknown)
     if (!isReport(report) || report.pid === process.pid) return undefined
@@ -69,9 +66,8 @@ export class Processes {
 
   /** All of them, those that run first. */
   list(): ProcessReport[] {
-    const others = [...this.#reports.values()].toReversed().map((one) => (isAlive(one) ? one : ended(one)))
-    const isRunning = ({ state }: ProcessReport) => state !== 'ended'
-    return [this.#own, ...others.filter(isRunning), ...others.filter((one) => !isRunning(one))]
+    const all = [this.#own, ...[...this.#reports.values()].toReversed().map(seen)]
+    return all.sort((one, other) => Number(one.state === 'ended') - Number(other.state === 'ended'))
   }
 
   /** Reports that this process is about to end; resolves when that has arrived. */
@@ -83,13 +79,12 @@ export class Processes {
   }
 }
 
-const ended = (one: ProcessReport): ProcessReport => ({ ...one, state: 'ended', why: one.why ?? 'without a report' })
-
 /** A process that was killed has not reported it. One that may not be asked about counts as running. */
-function isAlive({ pid, state }: ProcessReport): boolean {
+function seen(one: ProcessReport): ProcessReport {
   try {
-    return state !== 'ended' && process.kill(pid, 0)
+    if (one.state !== 'ended') process.kill(one.pid, 0)
   } catch (error) {
-    return (error as { code?: unknown }).code !== 'ESRCH'
+    if ((error as { code?: unknown }).code === 'ESRCH') return { ...one, state: 'ended', why: 'without a report' }
   }
+  return one
 }

@@ -3,6 +3,7 @@ import type { Kernel, RawRequest, Request, Response } from '../../kernel/index.t
 import { originalOf } from '../shared/http/rewrite.ts'
 import { describeError } from '../shared/logging/logger.ts'
 import { type Marks, marksOf } from '../shared/schema/marks.ts'
+import { LruMap } from '../shared/values/lru.ts'
 import { secretsOf } from '../shared/values/redact.ts'
 import { safely } from '../shared/values/safely.ts'
 import { Activities, type Activity, type Mark, traceOf } from './activities.ts'
@@ -50,6 +51,7 @@ export class Recorder {
   readonly current = new AsyncLocalStorage<Activity>()
   readonly repeating = new AsyncLocalStorage<Repeat>()
   readonly #bodyLimit: number
+  readonly #counts = new LruMap<number>({ max: 2_000 })
   readonly #server: Pick<Kernel, 'listing'>
   /** What a request of the previous version shows of HTTP. */
   readonly restored = new WeakMap<Activity, object>()
@@ -190,6 +192,14 @@ export class Recorder {
   /** Returns data that belongs to some work, without the secrets in the path of a request. */
   hiding<Data>(activity: Activity | undefined, data: Data): Data {
     return without(data, (activity && this.#secrets.get(activity)) ?? [])
+  }
+
+  /** Adds to the note of work that has ended how often its kind has within the work around it, if that is `from` times or more. */
+  noteRepeats(activity: Activity, kind: string, from: number): void {
+    const key = `${activity.parent} ${kind}`
+    const times = activity.parent === undefined ? 0 : (this.#counts.get(key) ?? 0) + 1
+    this.#counts.set(key, times)
+    if (times > 1 && times >= from) activity.note = [activity.note, `${times} times here`].filter(Boolean).join(', ')
   }
 
   mark(activity: Activity | undefined, name: string): Mark | undefined {

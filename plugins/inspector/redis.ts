@@ -2,7 +2,6 @@ import { followChannel, together } from '../shared/development/held-channel.ts'
 import { isOwnCommand } from '../shared/stores/redis.ts'
 import type { Activity } from './activities.ts'
 import { copied, type Recorder } from './recorder.ts'
-import { Repeats } from './repeats.ts'
 
 /** What ioredis 5.11 and node-redis 5.12 report about a command. */
 interface CommandEvent {
@@ -38,7 +37,6 @@ const differing = /[^:.]*\d[^:.]*/g
 export function followRedis(recorder: Recorder): () => void {
   const { activities, current, redactor } = recorder
   activities.addList({ id: 'redis', title: 'Redis commands' })
-  const counts = new Repeats()
   const follow = (driver: string) => {
     const own = Symbol(driver)
     type Followed = CommandEvent & { [own]?: { readonly activity: Activity; readonly kind: string } }
@@ -60,7 +58,7 @@ export function followRedis(recorder: Recorder): () => void {
         if (event[own] === undefined) return
         const { activity, kind } = event[own]
         if (event.error !== undefined) recorder.failed(activity, event.error)
-        activity.note = counts.noteOf(activity, kind, repeats)
+        recorder.noteRepeats(activity, kind, repeats)
         activities.end(activity, event.error === undefined ? 'ok' : 'failed')
       }),
     ]

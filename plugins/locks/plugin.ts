@@ -1,5 +1,4 @@
 import { definePlugin } from '../../kernel/index.ts'
-import { storesOf } from '../shared/development/connections.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { memoryLocks } from '../shared/locks/memory.ts'
@@ -54,7 +53,6 @@ export const locks = definePlugin({
       figure('counter', 'lock_outcomes', 'Work under a lock, by how it ended', ended),
     ]
   },
-  reaches: ({ store }) => storesOf(store),
   health: {
     locks: {
       check: (services) => services.get('locks').check(),

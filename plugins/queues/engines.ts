@@ -112,11 +112,9 @@ export class Engines {
     return (kinds[kind as keyof typeof kinds] as Kind).load(this.config, host)
   }
 
-  /** The name of an engine outside of the process, in the words of {@link unavailable}. */
-  placeOf(kind: string): string | undefined {
-    return (Object.hasOwn(kinds, kind) ? (kinds[kind as keyof typeof kinds] as Kind) : undefined)?.backend(
-      this.config,
-    )[0]
+  /** The name of an engine outside of the process, and what to do while it is unavailable. */
+  backendOf(kind: string): readonly [name: string, remedy: string] | undefined {
+    return Object.hasOwn(kinds, kind) ? (kinds[kind as keyof typeof kinds] as Kind).backend(this.config) : undefined
   }
 
   /** Reports once that an engine is unavailable, and once that it is back. */
@@ -207,9 +205,7 @@ export class Engines {
   }
 
   unavailable({ kind, name: queue }: QueueRef, why: string): Error {
-    const [name, remedy] = Object.hasOwn(kinds, kind)
-      ? (kinds[kind as keyof typeof kinds] as Kind).backend(this.config)
-      : [`its engine "${kind}"`, 'Check that engine']
+    const [name, remedy] = this.backendOf(kind) ?? [`its engine "${kind}"`, 'Check that engine']
     return QueueUnavailableError(queue, name, why, remedy)
   }
 

@@ -58,7 +58,8 @@ export const queues = definePlugin({
       }),
     ]
   },
-  reaches: (_settings, { queues }) => queues!.declared().flatMap(({ kind }) => queues!.engines.placeOf(kind) ?? []),
+  reaches: (_settings, { queues }) =>
+    queues!.declared().flatMap(({ kind }) => queues!.engines.backendOf(kind)?.[0] ?? []),
   runs: (services) => services.queues!.subscribers().map(({ queue }) => `process ${queue}`),
   health: {
     queues: {

@@ -1,7 +1,6 @@
 import { type Context, definePlugin, type Middleware, type Request, type Response } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import type { AccessDemands, GuardedWay } from '../shared/development/access.ts'
-import { storesOf } from '../shared/development/connections.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
@@ -55,7 +54,6 @@ export const rateLimit = definePlugin({
   options: rateLimitOptions,
   routeOptions: { rateLimit: rateLimitOfRoute },
   openapi: { failures },
-  reaches: ({ store }) => storesOf(store),
   health: {
     rateLimit: {
       check: (services) => limitsOfScopes.get(services)!.counter.check?.(),

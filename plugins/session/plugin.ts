@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { definePlugin } from '../../kernel/index.ts'
-import { storesOf } from '../shared/development/connections.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { openConnections } from '../shared/http/connections.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
@@ -32,7 +31,6 @@ export const session = definePlugin({
   options: sessionOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
   // No session has this id. Without its store, no request with a session gets a response.
-  reaches: ({ store }) => storesOf(store),
   health: {
     session: {
       check: async (services) => void (await storesOfScopes.get(services)!.get('health')),

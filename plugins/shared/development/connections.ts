@@ -9,7 +9,10 @@ announcePluginData('runs')
 
 declare module '../../../kernel/plugin/define.ts' {
   interface PluginData {
-    /** What the plugin reaches outside of the process: systems, with addresses without credentials. For the map of the plugin `inspector`. */
+    /**
+     * What the plugin reaches outside of the process: systems, with addresses without credentials. For the map of the plugin `inspector`.
+     * Default: the Redis or Postgres of its option `store` or `lock`.
+     */
     readonly reaches?: (settings: never, services: PanelServices) => readonly string[]
     /** What the plugin runs without a request, such as jobs, by the names of their spans. For the map of the plugin `inspector`. */
     readonly runs?: (services: PanelServices) => readonly string[]
@@ -20,7 +23,7 @@ declare module '../../../kernel/plugin/define.ts' {
 export const machine = (system: string, address: string): string =>
   `${system} at ${URL.canParse(address) ? shownAddress(address) : address.replace(/^.*@/s, '')}`
 
-/** The Redis or Postgres of an option `store` or `lock`. */
+/** The Redis or Postgres of a store, as `redisStore` and `postgresStore` read its options. */
 export function storesOf(store: unknown): string[] {
   const { redis, postgres } = Object(store) as {
     redis?: RedisAddress & { address?: RedisAddress; client?: object }

@@ -1,4 +1,4 @@
-/** The name of the store of the handover through which processes tell the inspector how they are. */
+/** The name of the store of the handover through which processes report to the inspector. */
 export const processStore = 'processes'
 
 /** Milliseconds between two reports of a process whose state does not change, and for which one is kept. */

@@ -108,18 +108,6 @@ export const isOwnCommand = (): boolean => isSending
 
 type Sending = { sendCommand(command: never, stream?: never): unknown }
 
-function markCommands(client: Sending): void {
-  const send = client.sendCommand.bind(client)
-  client.sendCommand = (...sent) => {
-    isSending = true
-    try {
-      return send(...sent)
-    } finally {
-      isSending = false
-    }
-  }
-}
-
 /**
  * Reports each failed attempt to connect, and each success; all other errors of a client are ignored. Its commands are the framework's own.
  *
@@ -130,7 +118,15 @@ export function watchConnection(
   client: Pick<Connection, 'on' | 'disconnect'> & Sending,
   onState: (error: unknown | undefined) => void,
 ): void {
-  markCommands(client)
+  const send = client.sendCommand.bind(client)
+  client.sendCommand = (...sent) => {
+    isSending = true
+    try {
+      return send(...sent)
+    } finally {
+      isSending = false
+    }
+  }
   let isRefused = false
   client.on('connect', () => {
     isRefused = false

@@ -24,6 +24,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/inspector/activities.ts': 'measures',
   'plugins/inspector/kept.ts': 'collects changes for the next version',
   'plugins/inspector/live.ts': 'paces what it sends to a page',
+  'plugins/inspector/processes.ts': 'when processes began, and the time between two reports',
   'plugins/inspector/panels.ts': 'the time between two samples of figures',
   'plugins/inspector/replay.ts': 'patience with a response',
   'plugins/locks/service.ts': 'patience with work under locks, while closing',
