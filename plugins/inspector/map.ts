@@ -24,15 +24,12 @@ export function mapOf({ listing }: Kernel, { activities }: Recorder, health: Rea
     const worst = ['error', 'degraded', 'ok'].find((outcome) => checks.includes(outcome))
     madeIn(nodes, name, () => ({ name, kind: 'plugin', needs, health: worst, ...none() }))
     // A plugin that cannot say it now, such as before it has connected, is shown without.
-    const all = {
-      machine: safely(() => reachedBy(definition, settings, scope.services as never), []),
-      work: safely(() => definition.runs?.(scope.services as never)) ?? [],
+    const machines = safely(() => reachedBy(definition, settings, scope.services as never)) ?? []
+    const work = safely(() => definition.runs?.(scope.services as never)) ?? []
+    for (const to of [...machines, ...work]) {
+      node(to, machines.includes(to) ? 'machine' : 'work')
+      edge(name, to)
     }
-    for (const kind of ['machine', 'work'] as const)
-      for (const to of all[kind]) {
-        node(to, kind)
-        edge(name, to)
-      }
   }
   const since = clock.now() - counted
   const all = activities.all()
@@ -54,11 +51,9 @@ export function mapOf({ listing }: Kernel, { activities }: Recorder, health: Rea
   return { nodes: [...nodes.values()], edges: [...edges.values()] }
 }
 
-function reachedBy(
-  { reaches }: Pick<PluginDefinition<never, object>, 'reaches'>,
-  settings: unknown,
-  services: PanelServices,
-): readonly string[] {
+type Reaching = Pick<PluginDefinition<never, object>, 'reaches'>
+
+function reachedBy({ reaches }: Reaching, settings: unknown, services: PanelServices): readonly string[] {
   const { store, lock } = Object(settings) as { readonly [member: string]: unknown }
   return reaches === undefined ? storesOf(store ?? lock) : reaches(settings as never, services)
 }
