@@ -71,7 +71,7 @@ export class LocalTypes {
 
   /** Writes the type; called before the object becomes visible. */
   async write(key: string, stats: BigIntStats, type: string): Promise<void> {
-    if (type === mediaTypeOfFile(key)) return
+    if (!this.isKept(key, type)) return
     await using(await this.#root.own('tmp'), async (tmp) => {
       const temporary = join(tmp, randomUUID())
       await writeFile(temporary, type, { flag: 'wx' })
@@ -82,6 +82,11 @@ export class LocalTypes {
   /** Removes the type of one version, which is gone or was never completed. */
   async remove(key: string, stats: BigIntStats): Promise<void> {
     await this.#tidy(key, (at) => rm(join(at, nameOf(stats)), { force: true }))
+  }
+
+  /** Whether a type is in a file: that of the key's extension is in its name. */
+  isKept(key: string, type: string): boolean {
+    return type !== mediaTypeOfFile(key)
   }
 
   /** Removes the types of older versions of the object; `stats` is the status of the present one. */

@@ -109,7 +109,8 @@ export class LocalStorageProvider implements StorageProvider {
       await this.#types.remove(key, stats)
       throw error
     }
-    await this.#types.clean(key, stats)
+    // Without a type of its own, those of older versions stay until it is removed: looking for them takes as long as the renaming.
+    if (this.#types.isKept(key, type)) await this.#types.clean(key, stats)
   }
 
   async #publish(temporary: string, key: string): Promise<void> {
