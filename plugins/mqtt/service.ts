@@ -229,8 +229,8 @@ export class MqttService {
   }
 
   /** Passes a message from the outbox to the broker. @internal */
-  async deliver(message: Outgoing): Promise<void> {
-    await this.#runOf(message.topic).outbox.publish(message)
+  deliver(message: Outgoing): Promise<void> {
+    return this.#runOf(message.topic).outbox.publish(message)
   }
 
   #runOf(topic: string): Run {

@@ -52,9 +52,9 @@ export interface Link {
   /**
    * Resolves when the broker has the message: acknowledged for QoS 1 and 2, written for QoS 0.
    *
-   * @throws (as a rejection) LinkLost when the message must be sent again; an error for a message that the broker refuses.
+   * @throws LinkLost when the message must be sent again; an error for a message that the broker refuses. Both as a rejection too.
    */
-  publish(message: Outgoing, patience: Patience): Promise<void>
+  publish(message: Outgoing, patience: Patience): Promise<unknown>
   /** @throws (as a rejection) LinkLost, MqttSubscribeError */
   subscribe(filter: string, qos: MqttQos, subscription: number): Promise<void>
   unsubscribe(filter: string): Promise<void>

@@ -185,14 +185,18 @@ export class NetworkLink implements Link {
     })
   }
 
-  async publish(message: Outgoing, patience: Patience): Promise<void> {
-    const client = this.#client!
+  publish(message: Outgoing, patience: Patience): Promise<unknown> {
     const { topic, payload, options } = message
     this.#mustTake(message)
     const { qos = 0, retain = false } = options
     const properties = packetProperties(this.#carries(message) ? withCarrier(message) : options)
-    const published = client.publishAsync(topic, payload, { qos, retain, properties })
-    if (qos === 0) return void (await published)
+    const published = this.#client!.publishAsync(topic, payload, { qos, retain, properties })
+    return qos === 0 ? published : this.#acknowledged(topic, published, patience)
+  }
+
+  /** Resolves when the broker has acknowledged the message that was sent last. */
+  async #acknowledged(topic: string, published: Promise<unknown>, patience: Patience): Promise<void> {
+    const client = this.#client!
     const id = client.getLastMessageId()
     let isLost = false
     const remove = () => client.removeOutgoingMessage(id)
