@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 
 // The length of 32 bytes in base64url.
 const macLength = 43
@@ -9,17 +9,18 @@ const macLength = 43
  * The name is part of the signed data: otherwise a value signed for one cookie would be valid in another.
  */
 export class Signer {
-  readonly #secrets: readonly string[]
+  /** Made once: with a string, each signature would make one. */
+  readonly #keys: readonly KeyObject[]
 
   constructor(secrets: readonly string[]) {
-    this.#secrets = secrets
+    this.#keys = secrets.map((secret) => createSecretKey(secret, 'utf8'))
     // Loads the code for signing now, rather than with the first request that needs it.
-    if (secrets.length > 0) mac(secrets[0]!, '', '')
+    if (secrets.length > 0) mac(this.#keys[0]!, '', '')
   }
 
   /** Returns the value followed by a dot and its signature. */
   sign(name: string, value: string): string {
-    return `${value}.${mac(this.#secrets[0]!, name, value)}`
+    return `${value}.${mac(this.#keys[0]!, name, value)}`
   }
 
   /** Returns the value without its signature; `undefined` when the signature is invalid. */
@@ -35,12 +36,12 @@ export class Signer {
     // Compares the strings rather than the decoded bytes: four different last characters in base64url decode to the same bytes.
     const given = Buffer.from(signed.slice(dot + 1))
     if (given.length !== macLength) return undefined
-    const by = this.#secrets.findIndex((secret) => timingSafeEqual(given, Buffer.from(mac(secret, name, value))))
+    const by = this.#keys.findIndex((key) => timingSafeEqual(given, Buffer.from(mac(key, name, value))))
     return by === -1 ? undefined : { value, isCurrent: by === 0 }
   }
 }
 
 /** Signs name and value. A name contains no `=`, so two different pairs never give the same string. */
-function mac(secret: string, name: string, value: string): string {
-  return createHmac('sha256', secret).update(`${name}=${value}`).digest('base64url')
+function mac(key: KeyObject, name: string, value: string): string {
+  return createHmac('sha256', key).update(`${name}=${value}`).digest('base64url')
 }

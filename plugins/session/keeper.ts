@@ -93,7 +93,9 @@ export class SessionKeeper {
       throw this.#failure(what, error)
     }
     if (!isPromise(result)) return this.#works(result)
-    return answerWithin(Promise.resolve(result), deadline).then(
+    const promise = Promise.resolve(result)
+    const answer = this.settings.store.hasDeadline ? promise : answerWithin(promise, deadline)
+    return answer.then(
       (value) => this.#works(value),
       (error: unknown) => {
         throw this.#failure(what, error)

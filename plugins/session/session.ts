@@ -46,19 +46,29 @@ export const { SessionDataError, SessionEndedError } = defineErrors({
 })
 
 const empty = '{}'
-const record = Symbol('record')
-type WithRecord = { [record]: SessionRecord }
 
-// Without a prototype: a polluted `Object.prototype.user` must not log every client in.
-const controls: object = Object.create(null)
-for (const name of ['regenerate', 'destroy', 'save'] as const) {
-  const call = {
-    [name]: function (this: WithRecord) {
-      return this[record][name]()
-    },
-  }[name]
-  // It cannot be overwritten, so that data under its name is an error and not a session that cannot be destroyed.
-  Object.defineProperty(controls, name, { value: call })
+/** The object for the application. Its record is a private member: one that is only hidden took twice as long to make. */
+class Data {
+  readonly #record: SessionRecord
+
+  constructor(record: SessionRecord) {
+    this.#record = record
+  }
+
+  static {
+    for (const name of ['regenerate', 'destroy', 'save'] as const) {
+      const call = {
+        [name]: function (this: Data) {
+          return this.#record[name]()
+        },
+      }[name]
+      // It cannot be overwritten, so that data under its name is an error and not a session that cannot be destroyed.
+      Object.defineProperty(Data.prototype, name, { value: call })
+    }
+    // Without another prototype: a polluted `Object.prototype.user` must not log every client in.
+    Object.setPrototypeOf(Data.prototype, null)
+    Reflect.deleteProperty(Data.prototype, 'constructor')
+  }
 }
 
 /** A session from the store. */
@@ -79,7 +89,7 @@ export class SessionRecord {
   readonly #loaded: string | undefined
   /** The data as a string, as in the store; `undefined` if unknown. */
   #stored: string | undefined
-  #session: (Session & WithRecord) | undefined
+  #session: Session | undefined
   #work: Promise<unknown> = Promise.resolve()
   #isWorking = false
   readonly #failed: { readonly call: Call; readonly error: unknown }[] = []
@@ -115,7 +125,7 @@ export class SessionRecord {
   /** The object for the application, created when it is first read. */
   get session(): Session {
     if (this.#session === undefined) {
-      const session = Object.create(controls, { [record]: { value: this } }) as Session & WithRecord
+      const session = new Data(this) as unknown as Session
       if (this.#loaded !== undefined) Object.assign(session, this.keeper.parse(this.#loaded))
       this.#session = session
     }

@@ -47,6 +47,8 @@ export type ExactStore = SessionStore & Required<Pick<SessionStore, 'update'>>
 export interface TextStore {
   /** Whether only this process writes to the store, so that all its strings come from here. */
   readonly isPrivate?: boolean
+  /** Whether a call of it fails by itself that takes too long. */
+  readonly hasDeadline?: boolean
   get(id: string): Awaitable<string | undefined | null>
   set(id: string, text: string, ttlSeconds: number): Awaitable<void>
   update(id: string, text: string, ttlSeconds: number): Awaitable<boolean>

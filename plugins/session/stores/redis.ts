@@ -26,6 +26,7 @@ export function redisStore({ client, timeout, close }: OpenRedis<RedisClient>, p
   const breaker = new Breaker({ name: 'Redis', timeout, probe: () => client.get(keyOf('')) })
   const run = <Result>(call: () => Promise<Result>) => breaker.run(call)
   return {
+    hasDeadline: true,
     get: (id) => run(() => client.get(keyOf(id))),
     set: async (id, text, ttl) => void (await run(() => client.setex(keyOf(id), ttl, text))),
     update: async (id, text, ttl) => (await run(() => client.set(keyOf(id), text, 'EX', ttl, 'XX'))) !== null,
