@@ -2,6 +2,7 @@ import { defineErrors, isInTime, systemClock } from '../../../kernel/index.ts'
 import { peer } from '../environment/optional-package.ts'
 import { foreignOption } from '../options/foreign-options.ts'
 import { Check, option } from '../options/index.ts'
+import { type Corked, inOneWrite } from '../values/one-write.ts'
 import { addressOf, addressOption, shownAddress } from './address.ts'
 import { answerWithin } from './availability.ts'
 
@@ -90,6 +91,8 @@ interface SentCommand {
 
 /** The members of every client, in addition to the commands. */
 interface Connection {
+  /** The socket, once there is one. */
+  readonly stream?: Corked
   sendCommand(command: SentCommand, stream?: unknown): Promise<unknown>
   on(event: 'connect' | 'error' | 'ready', listener: (error?: unknown) => void): unknown
   connect(): Promise<unknown>
@@ -146,13 +149,17 @@ export function watchConnection(
   })
 }
 
-/** Makes the timeouts of a client count from responses that have arrived: those of `ioredis` fire before they are read. */
-function judgeLate(client: Connection): void {
+/**
+ * Makes the timeouts of a client count from responses that have arrived: those of `ioredis` fire before they are read. And the commands of
+ * all requests of a turn leave in one write.
+ */
+function improve(client: Connection): void {
   const send = client.sendCommand.bind(client)
   client.sendCommand = (command, stream) => {
     command.setTimeout = (ms) => {
       answerWithin(command.promise, ms).catch(() => command.reject(new Error('Command timed out')))
     }
+    if (client.stream !== undefined) inOneWrite(client.stream)
     return send(command, stream)
   }
 }
@@ -185,7 +192,7 @@ export async function connectRedis<Client>(
   }
   const { place, options: given } = redisPlace(address)
   const client = new Redis(...place, { ...forCallers, commandTimeout, ...given, lazyConnect: true })
-  judgeLate(client)
+  improve(client)
   let failure: unknown
   watchConnection(client, (error) => {
     failure = error
