@@ -86,24 +86,20 @@ export function sizeOf(key: string, entry: Entry): number {
   return body + headers + key.length * 2 + 400
 }
 
-/** Encodes an entry as bytes: the length of its head, the head as JSON, the body. */
+/** Encodes an entry as bytes: the head as JSON, which has no line breaks, a line break, the body. */
 export function encodeEntry(entry: Entry): Buffer {
   const kind = entry.body === null ? 'none' : typeof entry.body === 'string' ? 'text' : 'bytes'
-  const head = Buffer.from(JSON.stringify({ ...entry, body: undefined, kind }))
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(head.byteLength)
-  return Buffer.concat([length, head, entry.body === null ? Buffer.alloc(0) : Buffer.from(entry.body as string)])
+  const head = Buffer.from(`${JSON.stringify({ ...entry, body: undefined, kind })}\n`)
+  return entry.body === null ? head : Buffer.concat([head, Buffer.from(entry.body as string)])
 }
 
 /** Decodes such bytes; `undefined` for bytes that an older version or another program has stored. */
 export function decodeEntry(bytes: Buffer): Entry | undefined {
   return safely(() => {
-    const end = 4 + bytes.readUInt32BE(0)
-    const { kind, ...head } = JSON.parse(bytes.toString('utf8', 4, end)) as Omit<Entry, 'body'> & {
-      kind: 'none' | 'text' | 'bytes'
-    }
+    const end = bytes.indexOf(10)
+    const { kind, ...head } = JSON.parse(bytes.toString('utf8', 0, end)) as Omit<Entry, 'body'> & { kind: string }
     if (typeof head.status !== 'number' || !Array.isArray(head.headers)) return undefined
-    const body = kind === 'none' ? null : kind === 'text' ? bytes.toString('utf8', end) : bytes.subarray(end)
+    const body = kind === 'none' ? null : kind === 'text' ? bytes.toString('utf8', end + 1) : bytes.subarray(end + 1)
     return { ...head, body }
   })
 }

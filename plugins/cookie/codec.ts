@@ -49,7 +49,7 @@ export class CookieCodec {
     const verified: Record<string, string> = Object.create(null)
     if (this.#signer === undefined) return verified
     for (const name of Object.keys(cookies)) {
-      const value = this.#signer.verify(name, cookies[name]!)
+      const value = this.#signer.check(name, cookies[name]!)?.value
       if (value !== undefined) verified[name] = value
     }
     return verified
@@ -79,9 +79,8 @@ export class CookieCodec {
   }
 
   #sign(name: string, value: string): string {
-    if (this.#signer === undefined) {
+    if (this.#signer === undefined)
       throw CookieError(name, 'cannot be signed without a secret. Give the plugin one: cookie: { secret: … }')
-    }
     return this.#signer.sign(name, value)
   }
 }

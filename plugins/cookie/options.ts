@@ -14,9 +14,8 @@ export interface CookieOptions {
 export const cookieOptions = option
   .shape({ secret: secrets, defaults: attributes })
   .into(({ secret = [], defaults }, place) => {
-    if (defaults.signed && secret.length === 0) {
+    if (defaults.signed && secret.length === 0)
       place.in('defaults').in('signed').wrong(true, 'a secret together with it: cookie: { secret: … }')
-    }
     return { secrets: secret, defaults }
   })
   .typed<CookieOptions>()

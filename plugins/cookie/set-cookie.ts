@@ -43,9 +43,8 @@ const maxBytes = 4096
  */
 export function setCookieLine(name: string, value: string, options: SetCookieOptions, https: boolean): string {
   if (typeof name !== 'string') throw CookieError(name, 'has no name: it takes a string')
-  if (typeof value !== 'string') {
+  if (typeof value !== 'string')
     throw CookieError(name, `takes a string, not a ${typeof value}. Use String(value) or JSON.stringify(value)`)
-  }
   const secure = options.secure ?? (https || isNone(options.sameSite) || options.partitioned === true)
   checkTogether(name, options, secure)
   let line: string
@@ -110,10 +109,6 @@ export function isSameCookie(line: string, other: string): boolean {
   return attributeOf(line, 'Path') === attributeOf(other, 'Path') && domainOf(line) === domainOf(other)
 }
 
-function domainOf(line: string): string {
-  return attributeOf(line, 'Domain').toLowerCase().replace(/^\./, '')
-}
+const domainOf = (line: string): string => attributeOf(line, 'Domain').toLowerCase().replace(/^\./, '')
 
-function attributeOf(line: string, name: string): string {
-  return new RegExp(`; ${name}=([^;]*)`, 'i').exec(line)?.[1] ?? ''
-}
+const attributeOf = (line: string, name: string): string => new RegExp(`; ${name}=([^;]*)`, 'i').exec(line)?.[1] ?? ''

@@ -23,12 +23,7 @@ export class Signer {
     return `${value}.${mac(this.#keys[0]!, name, value)}`
   }
 
-  /** Returns the value without its signature; `undefined` when the signature is invalid. */
-  verify(name: string, signed: string): string | undefined {
-    return this.check(name, signed)?.value
-  }
-
-  /** Like `verify`, as `value`; `isCurrent` is whether `sign` would return this string again, which it would not if an older secret signed it. */
+  /** Returns the value without its signature, `undefined` when the signature is invalid; `isCurrent` is whether `sign` would return this string again, which it would not if an older secret signed it. */
   check(name: string, signed: string): { readonly value: string; readonly isCurrent: boolean } | undefined {
     const dot = signed.length - macLength - 1
     if (dot < 0 || signed.charCodeAt(dot) !== 46) return undefined

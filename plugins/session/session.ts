@@ -55,21 +55,22 @@ class Data {
     this.#record = record
   }
 
-  static {
-    for (const name of ['regenerate', 'destroy', 'save'] as const) {
-      const call = {
-        [name]: function (this: Data) {
-          return this.#record[name]()
-        },
-      }[name]
-      // It cannot be overwritten, so that data under its name is an error and not a session that cannot be destroyed.
-      Object.defineProperty(Data.prototype, name, { value: call })
-    }
-    // Without another prototype: a polluted `Object.prototype.user` must not log every client in.
-    Object.setPrototypeOf(Data.prototype, null)
-    Reflect.deleteProperty(Data.prototype, 'constructor')
+  regenerate() {
+    return this.#record.regenerate()
+  }
+
+  destroy() {
+    return this.#record.destroy()
+  }
+
+  save() {
+    return this.#record.save()
   }
 }
+Reflect.deleteProperty(Data.prototype, 'constructor')
+// Frozen, so that data under the name of a method is an error and not a session that cannot be destroyed. Without another prototype: a polluted
+// `Object.prototype.user` must not log every client in.
+Object.freeze(Object.setPrototypeOf(Data.prototype, null))
 
 /** A session from the store. */
 export interface Loaded {
@@ -300,6 +301,4 @@ class Call<Value = void> implements Promise<Value> {
 }
 
 /** Whether a string has the form of our ids: the store never receives any other string. */
-export function isId(text: string): boolean {
-  return /^[\w-]{32}$/.test(text)
-}
+export const isId = (text: string): boolean => /^[\w-]{32}$/.test(text)

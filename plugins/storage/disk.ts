@@ -134,14 +134,11 @@ export class StorageDisk {
   async getObject<Mode extends StorageMode = 'raw'>(key: string, mode?: Mode): Promise<StorageContents[Mode]>
   async getObject(key: string, mode: StorageMode = 'raw'): Promise<StorageContents[StorageMode]> {
     if (!['raw', 'text', 'stream'].includes(mode)) throw OptionError('mode', quoted(mode), '"raw", "text" or "stream"')
-    if (mode !== 'stream' && this.#provider.readWhole !== undefined) {
-      const bytes = await this.#do('read', key, (full) => this.#provider.readWhole!(full))
-      if (bytes === undefined) throw missing(key)
-      return inMode(bytes, mode)
-    }
-    const stream = await this.#do('read', key, (full) => this.#provider.read(full))
-    if (stream === undefined) throw missing(key)
-    return mode === 'stream' ? stream : inMode(await bytesOf(stream), mode)
+    const how = mode !== 'stream' && this.#provider.readWhole !== undefined ? 'readWhole' : 'read'
+    const found = await this.#do<Readable | Uint8Array | undefined>('read', key, (full) => this.#provider[how]!(full))
+    if (found === undefined) throw missing(key)
+    if (mode === 'stream') return found as Readable
+    return inMode(found instanceof Uint8Array ? found : await bytesOf(found), mode)
   }
 
   /** Removes an object; a missing one is not an error. */

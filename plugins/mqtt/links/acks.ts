@@ -1,12 +1,9 @@
 import type { Writable } from 'node:stream'
-import { type Corked, inOneWrite } from '../../shared/values/one-write.ts'
-
-/** The part of a connection that takes bytes. */
-export type Wire = Corked & Pick<Writable, 'write'>
+import { inOneWrite } from '../../shared/values/one-write.ts'
 
 /** One message of QoS 1 or 2 that is being handled. */
 interface Open {
-  wire: Wire
+  wire: Writable
   isHandled: boolean
 }
 
@@ -14,7 +11,7 @@ const puback = 0x40
 const pubrec = 0x50
 
 /** An acknowledgement of success, which is the same in MQTT 3.1.1 and 5. */
-function acknowledge(wire: Wire, type: number, id: number): void {
+function acknowledge(wire: Writable, type: number, id: number): void {
   // As the client does with other packets.
   inOneWrite(wire)
   wire.write(Uint8Array.of(type, 2, id >> 8, id & 0xff))
@@ -32,7 +29,7 @@ export class Acks {
   readonly #received = new Set<number>()
 
   /** Returns the function to call once the message is handled; `undefined` for a duplicate. */
-  take(wire: Wire, qos: 1 | 2, id: number, duplicate: boolean): (() => void) | undefined {
+  take(wire: Writable, qos: 1 | 2, id: number, duplicate: boolean): (() => void) | undefined {
     const type = qos === 1 ? puback : pubrec
     if (qos === 2 && this.#received.has(id)) {
       acknowledge(wire, type, id)
@@ -53,7 +50,7 @@ export class Acks {
     }
   }
 
-  #current: Wire | undefined
+  #current: Writable | undefined
 
   #finish(open: Open, type: number, id: number): void {
     this.#open.delete(id)
@@ -67,7 +64,7 @@ export class Acks {
   }
 
   /** Notes a new connection; unless the session continues, the numbers of the last one are invalid. */
-  connected(wire: Wire, resumed: boolean): void {
+  connected(wire: Writable, resumed: boolean): void {
     this.#current = wire
     if (resumed) return
     this.#open.clear()

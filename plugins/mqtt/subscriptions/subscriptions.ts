@@ -156,8 +156,7 @@ export class Subscriptions {
       return isLate
     }
     const { topic, retain } = message.details
-    const queues: HandlerQueue[] = []
-    for (const entry of entries) for (const queue of entry.queues) if (!retain || queue.isNew(topic)) queues.push(queue)
+    const queues = entries.flatMap((entry) => [...entry.queues]).filter((queue) => !retain || queue.isNew(topic))
     let left = queues.length
     if (left === 0) message.handled()
     const done = () => {
@@ -169,12 +168,8 @@ export class Subscriptions {
 
   #entriesFor({ details: { topic }, subscriptions }: Incoming): Entry[] {
     // A broker that names the subscriptions of a message may send it once for each; with unknown numbers or none, it is for all that match.
-    const named = new Set<Entry>()
-    for (const number of subscriptions) {
-      const entry = this.#byNumber.get(number)
-      if (entry !== undefined) named.add(entry)
-    }
-    if (named.size > 0 || subscriptions.some((number) => this.#isOurs(number))) return [...named]
+    const named = subscriptions.map((number) => this.#byNumber.get(number)).filter((entry) => entry !== undefined)
+    if (named.length > 0 || subscriptions.some((number) => this.#isOurs(number))) return [...new Set(named)]
     const levels = topic.split('/')
     return [...this.#byText.values()].filter(({ filter }) => matches(filter.levels, levels))
   }

@@ -40,9 +40,8 @@ function whyUnreadable(error: unknown, file: string): string | undefined {
   if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
   if (kind !== undefined) return `is ${kind}, not a file`
   if (code === 'EFBIG') return 'cannot be read (larger than 100 kB)'
-  if (name === 'NotCapable' || name === 'PermissionDenied') {
+  if (name === 'NotCapable' || name === 'PermissionDenied')
     return `may not be read: run Deno with --allow-read=${file}, or set file: false`
-  }
   return `cannot be read${code === undefined ? '' : ` (${code})`}`
 }
 

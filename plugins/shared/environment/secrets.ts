@@ -27,7 +27,5 @@ const isWeak = (secret: string) => secret.length < enough
 
 /** Reports short secrets: in production they are an error; elsewhere they are convenient, and a warning reports them. */
 export function warnOfWeak(name: string, all: readonly string[], log: Logger): void {
-  if (all.some(isWeak)) {
-    log.warn(`${name} is short enough to guess and will be refused in production: use ${takes}`)
-  }
+  if (all.some(isWeak)) log.warn(`${name} is short enough to guess and will be refused in production: use ${takes}`)
 }

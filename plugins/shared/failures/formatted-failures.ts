@@ -32,14 +32,10 @@ export function setExposure(value: ExposeErrorDetails): void {
  * @example
  * const detail = exposesDetails() ? 'the disk is full' : undefined
  */
-export function exposesDetails(): boolean {
-  return exposure === 'auto' ? nodeEnv() === 'development' : exposure
-}
+export const exposesDetails = (): boolean => (exposure === 'auto' ? nodeEnv() === 'development' : exposure)
 
 /** Whether clients receive details of errors that were not meant for them; never in production, whatever the option says. */
-export function exposesMistakes(): boolean {
-  return exposesDetails() && !isProduction()
-}
+export const exposesMistakes = (): boolean => exposesDetails() && !isProduction()
 
 /** The body of every failure to which the framework itself responds, in the default format. */
 export interface FailureBody {

@@ -25,9 +25,8 @@ export async function readRegularFile(path: string): Promise<Buffer> {
 export function readRegularFileSync(path: string, limit = Number.POSITIVE_INFINITY): Buffer {
   const descriptor = descriptorOf(path)
   try {
-    if (regularOnly(path, fstatSync(descriptor)).size > limit) {
+    if (regularOnly(path, fstatSync(descriptor)).size > limit)
       throw Object.assign(new Error(`${path} is larger than ${limit} bytes`), { code: 'EFBIG' })
-    }
     return readFileSync(descriptor)
   } finally {
     closeSync(descriptor)

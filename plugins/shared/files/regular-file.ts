@@ -72,9 +72,7 @@ export function kindOf(stat: Stats): string {
   return stat.isSocket() ? 'a socket' : 'a device'
 }
 
-function irregular(path: string, kind: string): Error {
-  return Object.assign(IrregularFileError(path, kind), { kind })
-}
+const irregular = (path: string, kind: string): Error => Object.assign(IrregularFileError(path, kind), { kind })
 
 /** Returns the status of a file. @throws IrregularFileError for anything else. */
 export function regularOnly(path: string, stat: Stats): Stats {

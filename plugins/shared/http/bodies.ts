@@ -83,9 +83,8 @@ function sendResponse(res: KernelResponse, response: globalThis.Response, status
 }
 
 function checkSendable({ bodyUsed, body, status }: globalThis.Response, shorthand: number): void {
-  if (bodyUsed || body?.locked) {
+  if (bodyUsed || body?.locked)
     throw UnsendableResponseError('its body was already read. Send response.clone(), or what you have read')
-  }
   if (shorthand === 0 && !(status >= 200 && status <= 599)) {
     throw UnsendableResponseError(
       `its status is ${status}, but a response needs one from 200 to 599. Check response.type and response.ok first`,

@@ -73,9 +73,8 @@ export function bodyParser<Settings extends { readonly sizeLimit: number }>(
 
 export function refuseEncoded(raw: RawRequest): void {
   const encoding = raw.header('content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw UnsupportedMediaTypeError('a body with a content-encoding is not supported')
-  }
 }
 
 // `fatal`: a lenient decoder makes different bytes equal. `ignoreBOM` keeps a byte order mark in the text.

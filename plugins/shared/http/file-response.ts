@@ -61,9 +61,8 @@ export async function sendOpenFile(
 /** In the default format, without a body. */
 function refuse(req: Request, res: Response, error: Error): false {
   // A cache that kept this refusal for as long as it may keep the file would refuse the file to all clients.
-  for (const name of ['content-type', 'content-encoding', 'cache-control', 'etag', 'last-modified']) {
+  for (const name of ['content-type', 'content-encoding', 'cache-control', 'etag', 'last-modified'])
     res.removeHeader(name)
-  }
   sendFailure(req, res, error, { body: undefined })
   return false
 }

@@ -12,6 +12,4 @@ export function addLogFields(source: LogFields): () => void {
 const fieldsOf: LogFields = (request) => Object.assign({}, ...sources.map((source) => source(request)))
 
 /** The function that returns the fields; `undefined` if nothing adds any, so that a line then costs nothing. */
-export function logFields(): LogFields | undefined {
-  return sources.length === 0 ? undefined : fieldsOf
-}
+export const logFields = (): LogFields | undefined => (sources.length === 0 ? undefined : fieldsOf)

@@ -111,9 +111,7 @@ export function lineLogger(write?: (line: string) => void, from?: Level): Logger
  * const log = applicationLogger(server.logger)
  * log.info('the report was sent')
  */
-export function applicationLogger(logger: Logger): Logger {
-  return logger instanceof LineLogger ? logger.talkative : logger
-}
+export const applicationLogger = (logger: Logger): Logger => (logger instanceof LineLogger ? logger.talkative : logger)
 
 let standardError: ((line: string) => void) | undefined
 
@@ -174,6 +172,4 @@ export function fallbackLogger(): Logger {
 }
 
 /** Whether this logger is the default one. */
-export function isFallback(logger: Logger): boolean {
-  return fallbacks.has(logger)
-}
+export const isFallback = (logger: Logger): boolean => fallbacks.has(logger)

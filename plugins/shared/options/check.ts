@@ -67,12 +67,6 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     return this.parts.takes
   }
 
-  /** Whether an option that is omitted means nothing: a call with options of which most are omitted pays for those that it has. */
-  get isLeftOut(): boolean {
-    const { need, variable, fallback } = this.parts
-    return need !== 'required' && variable === undefined && fallback === undefined
-  }
-
   /** Returns what an option means. Mistakes in it are noted at its place, and the value is then not used. */
   read(given: unknown, place: OptionPlace): Value {
     const { parts } = this

@@ -303,11 +303,8 @@ export function shape(members: Members, other?: OtherMember<unknown>): Check<nev
       if (other === undefined) checkNames(given, place, names)
       else for (const name of optionNames(given)) if (typeof name === 'symbol') place.unknown(String(name), names)
       const settings: Record<string, unknown> = {}
-      for (const name of names) {
-        const one = memberOf(given, name, members, place)
-        const isLeftOut = one === undefined && members[name]!.isLeftOut
-        settings[name] = isLeftOut ? undefined : members[name]!.read(one, place.in(name))
-      }
+      for (const name of names)
+        settings[name] = members[name]!.read(memberOf(given, name, members, place), place.in(name))
       if (other === undefined) return settings
       // Not assigned one by one: one of these names may be `__proto__`.
       const others = otherNames(given, names).map((name) => [name, other(name, optionOf(given, name), place)])

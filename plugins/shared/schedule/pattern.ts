@@ -67,19 +67,16 @@ export function parsePattern(given: unknown): CronPattern {
       'is not a string: cron(pattern, options) declares a job; the plugin of the same name comes from framework/plugins',
     )
   }
-  if (given.length > maxLength) {
+  if (given.length > maxLength)
     throw CronPatternError(`${given.slice(0, 40)}…`, `is longer than ${maxLength} characters`)
-  }
   const text = given.trim()
   if (text === '') throw CronPatternError(given, 'is empty')
   const spelled = text.startsWith('@') ? macros[text.toLowerCase()] : text
-  if (spelled === undefined) {
+  if (spelled === undefined)
     throw CronPatternError(text, `is not a shorthand; the shorthands are ${Object.keys(macros).join(', ')}`)
-  }
   const fields = spelled.split(/\s+/)
-  if (fields.length !== 5 && fields.length !== 6) {
+  if (fields.length !== 5 && fields.length !== 6)
     throw CronPatternError(text, `has ${fields.length} field${fields.length === 1 ? '' : 's'}`)
-  }
   const [sec, min, hr, dom, mon, dow] = (fields.length === 5 ? ['0', ...fields] : fields) as Six
   const read = (field: Field, value: string) => readField(text, field, value)
   const days = lastOf(dom === '?' ? '*' : dom, /^L$/i)

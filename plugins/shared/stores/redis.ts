@@ -1,8 +1,9 @@
+import type { Writable } from 'node:stream'
 import { defineErrors, isInTime, systemClock } from '../../../kernel/index.ts'
 import { peer } from '../environment/optional-package.ts'
 import { foreignOption } from '../options/foreign-options.ts'
 import { Check, option } from '../options/index.ts'
-import { type Corked, inOneWrite } from '../values/one-write.ts'
+import { inOneWrite } from '../values/one-write.ts'
 import { addressOf, addressOption, shownAddress } from './address.ts'
 import { answerWithin } from './availability.ts'
 
@@ -92,7 +93,7 @@ interface SentCommand {
 /** The members of every client, in addition to the commands. */
 interface Connection {
   /** The socket, once there is one. */
-  readonly stream?: Corked
+  readonly stream?: Writable
   sendCommand(command: SentCommand, stream?: unknown): Promise<unknown>
   on(event: 'connect' | 'error' | 'ready', listener: (error?: unknown) => void): unknown
   connect(): Promise<unknown>

@@ -22,9 +22,7 @@ const maxLine = 160
  * The frames of a stack that are in files of the application, nearest first: not those of the runtime, of packages, or
  * of the framework, wherever that is. Stacks have the lines of the sources if the runtime reads source maps.
  */
-export function placesOf(frames: readonly string[]): Place[] {
-  return frames.flatMap((line) => placeIn(line) ?? [])
-}
+export const placesOf = (frames: readonly string[]): Place[] => frames.flatMap((line) => placeIn(line) ?? [])
 
 /** A frame in the form of V8 and JavaScriptCore, or the line before a syntax error. */
 const frame = /^(?:at (?:async )?)?(?:(.*?) ?\()?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()\n]*?):(\d+)(?::(\d+))?\)?$/

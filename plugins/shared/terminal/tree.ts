@@ -38,9 +38,7 @@ export function treeRows(node: PluginNode, indent = ''): Row[] {
 }
 
 /** Draws a tree, one plugin per line. */
-export function printTree(node: PluginNode): string {
-  return aligned(treeRows(node)).join('\n')
-}
+export const printTree = (node: PluginNode): string => aligned(treeRows(node)).join('\n')
 
 /** The method of a route as lists show it: `WS` for a websocket, which is opened with GET. */
 export const methodOf = ({ method, options }: RouteRecord): string =>

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { isFrameworkError } from '../../../kernel/index.ts'
 import { descriptorPath, openInside, realRoot, showsPaths } from '../../shared/files/open-inside.ts'
 import { Memoized } from '../../shared/values/memoize.ts'
+import { safely } from '../../shared/values/safely.ts'
 import { StorageRefusedError } from '../errors.ts'
 import { keyError } from '../key.ts'
 import type { StorageBody } from './contract.ts'
@@ -181,22 +182,17 @@ async function openFolder(path: string): Promise<OpenFolder | undefined> {
   const one = inUse.get(path) ?? { opening: openNumber(path, folderFlags), users: 0 }
   inUse.set(path, one)
   one.users++
-  const close = (fd: number) => {
+  const fd = await one.opening.catch(() => -1)
+  const at = descriptorPath({ fd })
+  const close = async () => {
     if (--one.users > 0) return
     inUse.delete(path)
-    closeSync(fd)
+    if (fd !== -1) closeSync(fd)
   }
-  try {
-    const fd = await one.opening
-    const at = descriptorPath({ fd })
-    if (readlinkSync(at) === path) return { at, close: async () => close(fd) }
-    inUse.delete(path)
-    close(fd)
-  } catch (error) {
-    inUse.delete(path)
-    if (codeOf(error) !== 'ELOOP' && codeOf(error) !== 'ENOTDIR') throw error
-  }
-  // A link is on the way, a folder was swapped since it was opened, or the disk ignores case.
+  if (safely(() => readlinkSync(at)) === path) return { at, close }
+  inUse.delete(path)
+  await close()
+  // It is missing, a link is on the way, it was swapped since it was opened, or the disk ignores case.
   const folder = await openInside(path, path, (real) => real === path)
   return folder && { at: descriptorPath(folder.handle), close: () => folder.handle.close() }
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
-import { access, lstat, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { lstat, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock } from '../../../kernel/index.ts'
 import { openInside } from '../../shared/files/open-inside.ts'
@@ -71,7 +71,7 @@ export class LocalTypes {
 
   /** Writes the type; called before the object becomes visible. */
   async write(key: string, stats: BigIntStats, type: string): Promise<void> {
-    if (!this.isKept(key, type)) return
+    if (type === mediaTypeOfFile(key)) return
     await using(await this.#root.own('tmp'), async (tmp) => {
       const temporary = join(tmp, randomUUID())
       await writeFile(temporary, type, { flag: 'wx' })
@@ -84,17 +84,9 @@ export class LocalTypes {
     await this.#tidy(key, (at) => rm(join(at, nameOf(stats)), { force: true }))
   }
 
-  /** Whether a type is in a file: that of the key's extension is in its name. */
-  isKept(key: string, type: string): boolean {
-    return type !== mediaTypeOfFile(key)
-  }
-
   /** Removes the types of older versions of the object; `stats` is the status of the present one. */
-  async clean(key: string, stats?: BigIntStats): Promise<void> {
-    const folder = join(await this.#root.path(), ownFolder, 'types', hashOf(key))
-    const tidy = () => this.#tidy(key, (at) => removeOld(at, settled, stats && nameOf(stats)))
-    // Most keys have none.
-    await access(folder).then(tidy, () => {})
+  clean(key: string, stats?: BigIntStats): Promise<void> {
+    return this.#tidy(key, (at) => removeOld(at, settled, stats && nameOf(stats)))
   }
 
   /** Does something in the folder of a key, and removes the folder. */

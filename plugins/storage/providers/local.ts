@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../../kernel/index.ts'
 import { readPart, smallPart } from '../../shared/files/regular-file.ts'
+import { mediaTypeOfFile } from '../../shared/http/media-types.ts'
 import { option } from '../../shared/options/index.ts'
 import { StorageKeyError } from '../errors.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
@@ -110,7 +111,7 @@ export class LocalStorageProvider implements StorageProvider {
       throw error
     }
     // Without a type of its own, those of older versions stay until it is removed: looking for them takes as long as the renaming.
-    if (this.#types.isKept(key, type)) await this.#types.clean(key, stats)
+    if (type !== mediaTypeOfFile(key)) await this.#types.clean(key, stats)
   }
 
   async #publish(temporary: string, key: string): Promise<void> {
@@ -146,22 +147,19 @@ export class LocalStorageProvider implements StorageProvider {
 
   async readWhole(key: string): Promise<Uint8Array | undefined> {
     const found = await this.#open(key)
-    if (found === undefined) return undefined
-    return plainBytes(await readPart(found.handle, 0, Number(found.stats.size)))
+    return found && plainBytes(await readPart(found.handle, 0, Number(found.stats.size)))
   }
 
   /** @internal The open file of a key, for the route that serves its address. */
   async file(key: string): Promise<(OpenFile & { readonly contentType: string }) | undefined> {
     const found = await this.#open(key)
-    if (found === undefined) return undefined
-    return { ...found, contentType: await this.#types.read(key, found.stats) }
+    return found && { ...found, contentType: await this.#types.read(key, found.stats) }
   }
 
   async head(key: string): Promise<StorageMetadata | undefined> {
-    const found = await this.#open(key)
-    if (found === undefined) return undefined
-    await found.handle.close()
-    return { ...entryOf(key, found.stats), contentType: await this.#types.read(key, found.stats) }
+    const found = await this.file(key)
+    await found?.handle.close()
+    return found && { ...entryOf(key, found.stats), contentType: found.contentType }
   }
 
   async remove(key: string): Promise<void> {
