@@ -65,8 +65,6 @@ const recipient = option.shape({ user: option.name(), client: option.name() }).i
 // A message to an `undefined` user, one that was not found, must not reach all clients.
 const publishOptions = option.shape({ to: recipient.optional().guard(), except: option.name().guard() })
 
-type Hubs = ReadonlySet<Hub>
-
 /** A channel with any name and messages, for the option of a route. */
 export interface AnyChannel {
   /** The name, or the pattern of names: `orders/:id`. */
@@ -123,12 +121,11 @@ export class Channel<Name extends string = string, Payload = unknown> {
    * await news.for(server).publish('hello')
    */
   for(server: object): ServerChannel<Name, Payload> {
-    const own = servers.of(server)
-    if (own === undefined) throw ChannelsNotRunningError(`the channel "${this.name}"`)
+    if (servers.of(server) === undefined) throw ChannelsNotRunningError(`the channel "${this.name}"`)
     return {
-      publish: async (...given) => this.#publish(given, own),
-      remove: async (...given) => this.#remove(given, own),
-      present: async (...given) => this.#present(given, own),
+      publish: async (...given) => this.#publish(given, server),
+      remove: async (...given) => this.#remove(given, server),
+      present: async (...given) => this.#present(given, server),
     }
   }
 
@@ -146,7 +143,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
     return this.#publish(given)
   }
 
-  async #publish(given: readonly unknown[], of?: Hubs): Promise<{ id: string }> {
+  async #publish(given: readonly unknown[], of?: object): Promise<{ id: string }> {
     const [name, payload, options] = this.#addressed(given, 'publish')
     const { to, except } = publishOptions.parse((options ?? {}) as never, 'publish')
     this.#mustKnow(to, 'publish.to')
@@ -168,7 +165,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
     await this.#remove(given)
   }
 
-  async #remove(given: readonly unknown[], of?: Hubs): Promise<void> {
+  async #remove(given: readonly unknown[], of?: object): Promise<void> {
     const [name, who] = this.#addressed(given, 'remove')
     if (who === undefined) throw OptionError('remove', who, '{ user } or { client }, a string each')
     const to = recipient.parse(who as never, 'remove')
@@ -214,7 +211,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
     return this.#present(given)
   }
 
-  async #present(given: readonly unknown[], of?: Hubs): Promise<readonly PresentClient[]> {
+  async #present(given: readonly unknown[], of?: object): Promise<readonly PresentClient[]> {
     const [name] = this.#addressed(given, 'present')
     if (this.rules.presence === undefined)
       throw ChannelNameError(
@@ -252,7 +249,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
   async #send(
     { name, key }: { readonly name: string; readonly key: string },
     entry: Parameters<Hub['send']>[1],
-    of: Hubs | undefined,
+    of: object | undefined,
   ): Promise<string> {
     const [first] = await this.#ask(name, 'publishing to', (hub) => hub.send(name, entry, this.keeping, key), of)
     return first!
@@ -263,12 +260,13 @@ export class Channel<Name extends string = string, Payload = unknown> {
     name: string,
     what: string,
     ask: (hub: Hub) => Promise<Result>,
-    of: Hubs | undefined,
+    of: object | undefined,
   ): Promise<Result[]> {
     const byBus = new Map<string, Hub>()
-    for (const hub of of ?? servers.current(`${what} the channel "${name}"`) ?? [])
+    const call = `${what} the channel "${name}"`
+    for (const hub of (of ? servers.open(of, call) : servers.current(call)) ?? [])
       if (!byBus.has(hub.bus.key)) byBus.set(hub.bus.key, hub)
-    if (byBus.size === 0) throw ChannelsNotRunningError(`${what} the channel "${name}"`)
+    if (byBus.size === 0) throw ChannelsNotRunningError(call)
     const own = [...byBus.values()].filter((hub) => !hub.isTaken(this as Channel, name))
     if (own.length === 0)
       throw ChannelNameError(

@@ -234,8 +234,9 @@ export class MqttService {
   }
 
   #runOf(topic: string): Run {
-    if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
-    return this.#run
+    if (this.#run !== undefined) return this.#run
+    if (this.server !== undefined) connections.servers.open(this.server, `publishing to "${topic}"`)
+    throw MqttNotConnectedError(`publishing to "${topic}"`)
   }
 
   /**

@@ -135,6 +135,11 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     return (this.#server && servers.of(this.#server)) ?? queuesOf(this.#what)
   }
 
+  /** The same, for what a closed server no longer does. */
+  get #openQueues(): QueueService {
+    return (this.#server && servers.open(this.#server, this.#what)) ?? queuesOf(this.#what)
+  }
+
   /** The engines through which a call goes. @internal */
   get engines(): Engines {
     return this.#queues.engines
@@ -152,7 +157,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
    * await orders.publish({ book: 1 }, { attempts: 3, backoff: { type: 'exponential', delay: 1000 } })
    */
   async publish(payload: Payload, options?: Options): Promise<{ id: string }> {
-    const { engines } = this
+    const { engines } = this.#openQueues
     const engine = engines.resolve<SubscribedQueue>(this.#self)
     const settings = this.#settingsOf(engine, options)
     if (settings.repeat !== undefined) return this.#repeat(payload, settings.repeat, options)
@@ -171,15 +176,16 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   async publishMany(payloads: readonly Payload[], options?: BatchOptions<Payload, Options>): Promise<{ id: string }[]> {
     if (!Array.isArray(payloads)) throw OptionError('publishMany', payloads, 'an array of payloads')
     if (payloads.length === 0) return []
+    const { engines } = this.#openQueues
     // Read as soon as the function has returned them, since it may return one object that it changes.
-    const engine = this.#resolved
+    const engine = engines.resolve<SubscribedQueue>(this.#self)
     const each =
       typeof options === 'function' ? (options as (one: Payload, i: number) => Options | undefined) : undefined
     const shared = each === undefined ? this.#settingsOf(engine, options as Options | undefined) : undefined
     const settings = payloads.map((payload, i) => shared ?? this.#settingsOf(engine, each!(payload, i)))
     if (settings.some(({ repeat }) => repeat !== undefined))
       throw OptionError('publishMany.repeat', undefined, 'nothing: publish each repetition by itself')
-    return (await this.#send(this.engines, engine, payloads, settings)).map((id) => ({ id }))
+    return (await this.#send(engines, engine, payloads, settings)).map((id) => ({ id }))
   }
 
   /** Begins a repetition. */
@@ -338,7 +344,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
 
   async #add(subscriber: Subscriber): Promise<QueueHandle> {
     // Without a server, those of the process serve it if they can.
-    if (servers.size === 0) void this.#queues
+    if (servers.size === 0 || this.#server !== undefined) void this.#openQueues
     await subscribers.add(subscriber, this.#server)
     return { unsubscribe: () => subscribers.remove(subscriber) }
   }

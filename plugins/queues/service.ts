@@ -196,6 +196,7 @@ export class QueueService {
         : 'an engine of queues did not learn which messages are handled'
     this.engines.log.warn({ running, queues }, `${what} after ${ms} ms; ${fateOf(running, inMemory)}`)
     for (const one of all) one.abandon()
+    this.engines.memory.abandon()
   }
 
   /** @internal */

@@ -35,6 +35,9 @@ export const webhooks = definePlugin({
     if (outgoing !== undefined) {
       const { queue, timeout, concurrency } = outgoing
       await queue.subscribe(await attemptsOf(outgoing, ctx.log), { timeout, concurrency })
+      ctx.onReady(() => {
+        if (ctx.services.find('queues') !== undefined) ctx.services.get('webhooks').server = ctx.server
+      })
     }
     ctx.onRoute((route) => {
       const { webhook } = route.settings

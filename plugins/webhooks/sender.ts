@@ -39,6 +39,8 @@ const eventOptions = option.shape({
 /** Sends webhooks: `services.webhooks`. */
 export class WebhookSender {
   readonly #outgoing: Outgoing | undefined
+  /** The server that sends them, if it has queues. @internal */
+  server: object | undefined
 
   /** @internal */
   constructor(outgoing: Outgoing | undefined) {
@@ -66,7 +68,7 @@ export class WebhookSender {
     signatureOf(found, endpoint, '')
     if (found.isDisabled) return undefined
     const delivery = { endpoint, id, type, timestamp: timestamp.toISOString(), data }
-    await queue.publish(delivery, { attempts, backoff })
+    await (this.server ? queue.for(this.server) : queue).publish(delivery, { attempts, backoff })
     return { id }
   }
 }

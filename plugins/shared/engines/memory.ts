@@ -184,6 +184,11 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
 
   async ping(): Promise<void> {}
 
+  /** Closing no longer waits for handlers. */
+  abandon(): void {
+    for (const topic of this.#topics.values()) topic.abandon()
+  }
+
   /** The messages stay: the process may open its queues again. */
   async close(): Promise<void> {}
 

@@ -138,6 +138,8 @@ export class LocalQueue<Message extends LocalMessage> {
   readonly dead: Message[] = []
   readonly consumers = new Set<LocalConsumer<Message>>()
   #isPaused = false
+  /** Those whose handlers run on although no one waits for them. */
+  readonly #lost = new Set<Message>()
   readonly #maxDead: number
   readonly #idleError: (size: number) => Error
   readonly #onDead: ((message: Message) => void) | undefined
@@ -177,7 +179,7 @@ export class LocalQueue<Message extends LocalMessage> {
   }
 
   settle(message: Message, outcome: Outcome): void {
-    this.active.delete(message)
+    if (this.#lost.size === 0 || !this.#lost.delete(message)) this.active.delete(message)
     if (outcome.ok) this.ids?.delete(message.id)
     else if (outcome.isForeign) {
       message.attempt--
@@ -194,6 +196,16 @@ export class LocalQueue<Message extends LocalMessage> {
     this.dead.push(message)
     const dropped = this.dead.length > this.#maxDead && this.dead.shift()!
     if (dropped) this.ids?.delete(dropped.id)
+  }
+
+  /** Messages in progress are so no longer: closing has waited long enough for their handlers. */
+  abandon(): void {
+    for (const message of [...this.active]) {
+      this.active.delete(message)
+      this.#lost.add(message)
+    }
+    this.#notifyDrained()
+    this.#lookForWork()
   }
 
   get isPaused(): boolean {

@@ -3,8 +3,8 @@ import { runningServer } from '../values/running-server.ts'
 import { haveSeveral } from './contexts.ts'
 
 export const { WorkServerError, WorkClosedError } = defineErrors({
-  WorkClosedError: (what: string) =>
-    `${what} belongs to a server that has closed, and whose work still runs. Publish in onDrain, end the work when its signal or server.closing aborts, or raise closeTimeout`,
+  WorkClosedError: (what: string, server: object) =>
+    `${what} belongs to the server ${(server as { readonly url?: string }).url}, which has closed. Publish in onDrain, end the work when its signal or server.closing aborts, or raise closeTimeout`,
   WorkServerError: (what: string, servers: number, remedy: string) =>
     `${what} could belong to ${servers} servers of this process, and none of them is running this code. ${remedy}`,
 })
@@ -51,16 +51,25 @@ export class Mounts<Service extends object> {
   }
 
   /**
+   * The service of a server; `undefined` if it has none.
+   *
+   * @throws WorkClosedError if it has closed.
+   */
+  open(server: object, what: string): Service | undefined {
+    const own = this.#open.get(server)
+    if (own === undefined && this.#services.has(server)) throw WorkClosedError(what, server)
+    return own
+  }
+
+  /**
    * The service that a call means: that of the server whose hook, request or job is running, else the only one; `undefined` without any.
    *
    * @throws WorkServerError if it could be one of several; WorkClosedError for what a closed server has begun, which is not work of another one.
    */
   current(what: string): Service | undefined {
     const server = runningServer()
-    const own = server && this.#open.get(server)
-    if (own !== undefined) return own
-    if (server !== undefined && this.#services.has(server)) throw WorkClosedError(what)
-    if (this.size === 0) return undefined
+    const own = server && this.open(server, what)
+    if (own !== undefined || this.size === 0) return own
     if (this.size > 1) throw WorkServerError(what, this.size, this.#remedy)
     return this.#open.values().next().value
   }
