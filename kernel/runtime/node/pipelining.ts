@@ -31,6 +31,9 @@ export function pipelineOf(socket: Duplex): Pipeline {
   return pipeline
 }
 
+/** Node.js fires a longer timer at once. */
+const after = (ms: number, run: () => void) => setTimeout(run, Math.min(ms, 2 ** 31 - 1)).unref()
+
 /** Calls back when all requests of a connection, or all before a given one, have their responses; immediately if none is in progress. */
 export function whenAnswered(socket: Duplex, run: () => void, before?: ServerResponse): void {
   const current = (socket as OpenSocket)._httpMessage
@@ -57,8 +60,10 @@ export class Pipeline {
   #lookAt = 64
   #isAdvancing = false
   #isHeld = false
-  /** Refuses a head that was too late while it was not read. */
-  #refuseLate: (() => void) | undefined
+  /** When it was read again, by `performance.now()`. */
+  #readSince = Number.NEGATIVE_INFINITY
+  /** Begins the time again of what was too late while it was not read. */
+  #measure: (() => void) | undefined
   /** The response after whose end further requests begin. */
   #awaited: ServerResponse | undefined
   /** The last response: no request begins after it. */
@@ -128,27 +133,32 @@ export class Pipeline {
   }
 
   /**
-   * Called when the head that is arriving is too late. While this connection is not read, that is no fault of its client: the time begins again
-   * when it is read again. `node:http` no longer measures this request, neither its head nor its body. Returns whether that is so.
+   * Called when the head or the body that is arriving is too late. While this connection is not read, that is no fault of its client: the time
+   * begins again when it is read again. `node:http` no longer measures this request, neither its head nor its body. Returns whether that is so.
    */
   postpone(refuse: () => void, { headersTimeout, requestTimeout }: Server): boolean {
-    if (!this.#isHeld || !this.#socket.parser?.incoming?.complete) return false
-    this.#refuseLate = () => {
+    const isHead = this.#socket.parser?.incoming?.complete
+    const limit = isHead ? headersTimeout : requestTimeout
+    const measure = (ms = limit) => {
       // Without one, the connection has ended.
       const { parser } = this.#socket
       if (!parser) return
-      const { onIncoming } = parser
-      // Node.js fires a longer timer at once.
-      const late = setTimeout(refuse, Math.min(headersTimeout, 2 ** 31 - 1)).unref()
+      const { incoming, onIncoming } = parser
+      const body = (message: typeof incoming, left: number) =>
+        after(left, () => parser.incoming === message && !message?.complete && refuse())
+      if (!isHead) return void body(incoming, ms)
+      const late = after(ms, refuse)
       parser.onIncoming = (message, keep) => {
         parser.onIncoming = onIncoming
         clearTimeout(late)
-        const check = () => parser.incoming === message && !message.complete && refuse()
-        setTimeout(check, Math.min(requestTimeout, 2 ** 31 - 1)).unref()
+        body(message, requestTimeout)
         return onIncoming(message, keep)
       }
     }
-    return true
+    const left = this.#readSince + limit - performance.now()
+    if (this.#isHeld) this.#measure = measure
+    else if (left > 0) measure(left)
+    return this.#isHeld || left > 0
   }
 
   #endAfter(last: ServerResponse, ending?: ServerResponse): void {
@@ -215,8 +225,9 @@ export class Pipeline {
   #release(): void {
     if (!this.#isHeld) return
     this.#isHeld = false
-    this.#refuseLate?.()
-    this.#refuseLate = undefined
+    this.#readSince = performance.now()
+    this.#measure?.()
+    this.#measure = undefined
     this.#socket.off('resume', this.#pause)
     // If `node:http` has also paused the socket, it resumes it itself.
     if (!this.#socket._paused) this.#socket.resume()

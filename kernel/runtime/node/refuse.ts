@@ -26,7 +26,7 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
   const isRefused = timedOut || code.startsWith('HPE_')
   const { _httpMessage: current, server } = socket as Duplex & { _httpMessage?: ServerResponse | null; server: Server }
   const again = () => refuseConnection(error, socket, how)
-  if (timedOut && current && pipelineOf(socket).postpone(again, server)) return
+  if (timedOut && pipelineOf(socket).postpone(again, server)) return
   if (isRefused && current?.req.complete) return void pipelineOf(socket).endAfter(current, again)
   // After resets, failed handshakes and write errors, no client is listening; a head that has begun must not be followed by a second one.
   if (!isRefused || !socket.writable || current?.headersSent) return void socket.destroy()

@@ -121,6 +121,10 @@ describe('listen', () => {
       /option "drainWindow" is 101; it takes at most half of closeTimeout, which/,
     ],
     [{ limits: { headerTimeout: 5 } as never }, /limits.headerTimeout/],
+    [
+      { limits: { receiveTimeout: 5000 } },
+      /option "limits.headersTimeout" is 10000; it takes at most limits.receiveTimeout, which is 5000 and includes it: lower/,
+    ],
     [{ prot: 3000 } as never, /Unknown option "prot". Did you mean "port"\?/],
     [{ adapter: 'cloud' as never }, /option "adapter" is "cloud"/],
     [{ trustRequestId: 'false' as never }, /option "trustRequestId" is "false"; it takes true or false/],

@@ -363,6 +363,45 @@ describe('half a head that waits while the server does not read', () => {
   }, 20_000)
 })
 
+describe('an upload that waits while the server does not read', () => {
+  /** Sends 17 requests that take their time and half an upload, which none of the server reads for `ms`. */
+  async function upload(ms: number) {
+    const waiting: RawRequest[] = []
+    const handler = async (raw: RawRequest) => {
+      if (raw.target === '/1') waiting.push(raw)
+      else if ((await raw.bytes(100).catch(() => '')).length === 10) answer(raw, [], '/2')
+    }
+    const port = await serve((raw) => void handler(raw), { headersTimeout: 1000, receiveTimeout: 2000 })
+    const client = connect(port, '127.0.0.1').on('error', () => {})
+    onTestFinished(() => void client.destroy())
+    let text = ''
+    client.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+    })
+    client.write(`${get('/1').repeat(17)}POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345`)
+    await started(17)
+    await new Promise((resolve) => setTimeout(resolve, ms))
+    const ended = once(client, 'close')
+    for (const raw of waiting) answer(raw)
+    return { client, text: () => text, ended }
+  }
+
+  test.each([3500, 1500])('arrives in full, although that was %i ms', async (ms) => {
+    const { client, text } = await upload(ms)
+    await started(18)
+    await new Promise((resolve) => setTimeout(resolve, 1600))
+    client.write('67890')
+    await expect.poll(() => reported(text())).toEqual([...Array(17).fill('/1'), '/2'])
+  }, 20_000)
+
+  test('is refused if the rest of it is late from then on', async () => {
+    const { ended, text } = await upload(3500)
+    await ended
+    expect(reported(text())).toEqual([...Array(17).fill('/1'), 'close'])
+    expect(text()).toContain('HTTP/1.1 408')
+  }, 20_000)
+})
+
 test('a client that is still reading its response has all of it when the server stops', async () => {
   const size = 16_000_000
   const port = await serve((raw) => {
