@@ -224,12 +224,13 @@ export class DatabaseClient {
   async close(ms: number): Promise<void> {
     const driver = this.#driver
     this.inbox?.close()
+    const late = new AbortController()
     const end = async () => {
       await this.outbox?.close()
       this.#driver = undefined
-      await driver?.close()
+      await driver?.close(late.signal)
     }
-    await within(end(), ms, () => {}, systemClock)
+    await within(end(), ms, () => late.abort(), systemClock)
     this.#driver = undefined
   }
 

@@ -56,9 +56,9 @@ export class Transaction {
   #tail: Promise<unknown> = Promise.resolve()
   /** Why it was rolled back before its work had ended. */
   #reason: unknown
-  /** Why the database has rolled it back. */
-  #conflict: unknown
-  readonly #savepoints: string[] = []
+  /** What it fails with, since the database has ended it. */
+  #failure: Error | undefined
+  readonly #savepoints: { readonly name: string; readonly isOwn: boolean }[] = []
   #count = 0
   /** What the work runs in. */
   readonly level = new Level(this)
@@ -69,17 +69,24 @@ export class Transaction {
     this.#begin = begin
   }
 
-  /** Runs one statement on the connection of the transaction, after the earlier ones. */
-  run<Result>(text: string, execute: (connection: Connection, text: string) => Promise<Result>): Promise<Result> {
+  /** Runs one statement on the connection of the transaction, after the earlier ones; `isOwn`: one that begins or ends a savepoint of the framework. */
+  run<Result>(
+    text: string,
+    execute: (connection: Connection, text: string) => Promise<Result>,
+    isOwn = false,
+  ): Promise<Result> {
     return this.#inTurn(async () => {
       const connection = await this.#begun(text)
-      try {
-        return await execute(connection, this.#within(text))
-      } catch (error) {
+      const statement = this.#within(text, isOwn)
+      const result = await execute(connection, statement).catch((cause: unknown) => {
         // MySQL has rolled all of it back, and would commit each further statement by itself.
-        if (this.host.system === 'mysql' && isConflict(error)) this.#conflict = error
-        throw error
-      }
+        if (this.host.system === 'mysql' && isConflict(cause))
+          this.#failure = Object.assign(TransactionFailedError(), { cause })
+        throw cause
+      })
+      if (this.kind.isAlone || connection.isInTransaction?.() !== false) return result
+      this.#failure = TransactionStatementError(text.trim().slice(0, 100), 'has')
+      throw this.#failure
     })
   }
 
@@ -133,7 +140,7 @@ export class Transaction {
   }
 
   #mustBeOpen(what: string): void {
-    if (this.#conflict !== undefined) throw Object.assign(TransactionFailedError(), { cause: this.#conflict })
+    if (this.#failure !== undefined) throw this.#failure
     if (this.state === 'open') return
     const state = this.state === 'rolledBack' ? 'rolled back' : 'committed'
     const error = TransactionEndedError(`the statement "${what.slice(0, 100)}"`, state)
@@ -150,25 +157,27 @@ export class Transaction {
   }
 
   /** The statement as it may be executed within the transaction. */
-  #within(text: string): string {
+  #within(text: string, isOwn: boolean): string {
     const verb = ending.exec(text)?.[1]?.toLowerCase()
     if (verb === undefined) {
       if (this.host.system === 'mysql' && !this.kind.isAlone && committing.test(text))
-        throw TransactionStatementError(text.trim().slice(0, 100), true)
+        throw TransactionStatementError(text.trim().slice(0, 100), 'would')
       return text
     }
     // Only the first of several would be replaced by a savepoint, and the others be lost.
     if (/^set/.test(verb) || /;\s*\S|\bnot\s+atomic\b/i.test(text)) throw TransactionStatementError(text.trim())
     if (!/^(begin|start)/.test(verb)) {
-      const savepoint = this.#savepoints.pop()
-      if (savepoint === undefined) throw TransactionStatementError(text.trim())
-      if (savepoint === '') return verb
-      return /^(commit|end)/.test(verb) ? `release savepoint ${savepoint}` : `rollback to savepoint ${savepoint}`
+      // What code has begun and not ended ends with the work around it, and that only by itself.
+      const at = isOwn ? this.#savepoints.findLastIndex((one) => one.isOwn) : this.#savepoints.length - 1
+      if (this.#savepoints[at]?.isOwn !== isOwn) throw TransactionStatementError(text.trim())
+      const [{ name } = { name: '' }] = this.#savepoints.splice(at)
+      if (name === '') return verb
+      return /^(commit|end)/.test(verb) ? `release savepoint ${name}` : `rollback to savepoint ${name}`
     }
     const isFirst = this.kind.isAlone && this.#savepoints.length === 0
-    const savepoint = isFirst ? '' : `framework_${++this.#count}`
-    this.#savepoints.push(savepoint)
-    return isFirst ? 'begin' : `savepoint ${savepoint}`
+    const name = isFirst ? '' : `framework_${++this.#count}`
+    this.#savepoints.push({ name, isOwn })
+    return isFirst ? 'begin' : `savepoint ${name}`
   }
 }
 
@@ -242,16 +251,16 @@ export class Level implements RunningTransaction {
 
   async #inSavepoint<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     const { transaction } = this
-    await transaction.run('begin', query)
+    await transaction.run('begin', query, true)
     try {
       const result = await transactions.run(this, work)
-      await transaction.run('commit', query)
+      await transaction.run('commit', query, true)
       this.#outcome = 'released'
       for (const one of this.deferred) this.#parent!.afterCommit(one)
       return result
     } catch (error) {
       this.#outcome = 'rolledBack'
-      await transaction.run('rollback', query).catch(() => {})
+      await transaction.run('rollback', query, true).catch(() => {})
       throw error
     }
   }

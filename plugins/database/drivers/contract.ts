@@ -62,6 +62,8 @@ export interface QueryResult<Row = DatabaseRow> {
 /** A connection that one caller has taken from the pool. */
 export interface Connection {
   query(text: string, values: readonly unknown[]): Promise<QueryResult<never>>
+  /** Whether a transaction is running after the last statement; MySQL only, where some statements commit it. */
+  isInTransaction?(): boolean
   /** Gives the connection back, or closes it if it must not be used again. */
   release(isBroken?: boolean): void
 }
@@ -101,8 +103,8 @@ export interface OpenDriver {
   begin(options: TransactionSettings): readonly string[]
   /** The statements after which a connection is the only one that migrates; MySQL only, where a transaction cannot contain `create table`. */
   readonly alone?: readonly string[]
-  /** Closes the connections, after those in use have been given back. */
-  close(): Promise<void>
+  /** Closes the connections, after those in use have been given back, or when the signal aborts. */
+  close(signal: AbortSignal): Promise<void>
 }
 
 /** The database of an outbox or an inbox. */

@@ -12,11 +12,16 @@ type Config = { readonly sql: string; readonly values?: unknown }
 /** What a callback of the package receives. */
 type Outcome = { readonly result: unknown; readonly fields?: unknown; readonly count: number }
 
+/** What the server has said of its state after the last statement of a connection that returned no rows. */
+const states = new WeakMap<PoolConnection, number>()
+
 const promised = (client: PoolConnection, run: unknown, config: Config) =>
   new Promise<Outcome>((resolve, reject) => {
     const done: Callback = (error, result, fields) => {
       // The package adds the statement with its values: what clients have sent does not belong in the log.
       if (error) return reject(Object.assign(error, { sql: config.sql }))
+      const last: unknown = Array.isArray(fields) && fields.at(-1) === undefined ? (result as unknown[]).at(-1) : result
+      if (!Array.isArray(last)) states.set(client, (last as ResultSetHeader).serverStatus)
       const count = Array.isArray(result) ? result.length : (result as ResultSetHeader).affectedRows
       resolve({ result, fields, count })
     }
@@ -151,7 +156,9 @@ export async function openMysql(settings: DriverSettings, host: DriverHost): Pro
         throw Object.assign(DatabaseBusyError(host.name, settings.pool, countsOf(pool)), { cause })
       })
       const release = (isBroken?: boolean) => (isBroken ? client.destroy() : client.release())
-      return { client, query: (text, values) => execute(client, text, values), release }
+      // SERVER_STATUS_IN_TRANS.
+      const isInTransaction = () => (states.get(client)! & 1) === 1
+      return { client, query: (text, values) => execute(client, text, values), isInTransaction, release }
     },
     counts: () => countsOf(pool),
     begin: ({ isolation, readOnly }) => [
@@ -163,9 +170,10 @@ export async function openMysql(settings: DriverSettings, host: DriverHost): Pro
       `${limited(0)} lock_wait_timeout = 10`,
       "select get_lock(sha1(concat('framework migrate ', database())), 1000000000)",
     ],
-    async close() {
+    async close(signal) {
       // The package would end connections in use as well.
-      for (let at = countsOf(pool); at.size > at.idle; at = countsOf(pool)) await systemClock.sleep(20)
+      for (let at = countsOf(pool); at.size > at.idle && !signal.aborted; at = countsOf(pool))
+        await systemClock.sleep(20)
       await new Promise<void>((resolve) => pool.end(() => resolve()))
     },
   }

@@ -258,6 +258,31 @@ describe.skipIf(!hasMariadb)('migrations of MySQL', () => {
     expect(await count(another)).toBe(1)
   })
 
+  test('a step that ends its transaction is refused, and has not run', async () => {
+    const url = await makeUrl()
+    const emma = "insert into books values ('Persuasion')"
+    for (const steps of [
+      [emma, 'commit'],
+      [emma, 'commit', emma],
+      [emma, 'rollback', 'insert into nothing values (1)'],
+      [emma, 'begin', 'commit', 'commit'],
+    ]) {
+      await using server = serve({ url, migrations: sqlMigrations({ ...books, '003-emma': steps }) })
+      await server.ready()
+      const databases = server.services.get('databases')
+      await expect(databases.migrate()).rejects.toMatchObject({
+        code: 'MigrationError',
+        cause: { code: 'TransactionStatementError' },
+      })
+      expect(await databases.pendingMigrations()).toEqual(['003-emma'])
+      expect(await count(server)).toBe(1)
+    }
+    await using server = serve({ url, migrations: sqlMigrations({ ...books, '003-emma': ['begin', emma, 'commit'] }) })
+    await server.ready()
+    expect(await server.services.get('databases').migrate()).toEqual(['003-emma'])
+    expect(await count(server)).toBe(2)
+  })
+
   test('take longer than a statement may', async () => {
     const slow = sqlMigrations({ '001-slow': 'select sleep(2)' })
     await using server = serve({ url: await makeUrl(), migrations: slow, statementTimeout: 1_500 })

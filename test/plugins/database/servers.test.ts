@@ -408,6 +408,50 @@ describe.skipIf(!hasMariadb)('MySQL alone', () => {
     expect(await copies()).toEqual([9, 9])
   })
 
+  test('closing ends a connection that is never given back, once its time is over', async () => {
+    const other = new Server({ closeTimeout: 200, plugins: { database: { url: mariadb.url } } })
+    await other.ready()
+    const kept = await other.services.get('databases').client().acquire()
+    await kept.query('select 1', [])
+    await other.close().catch(() => {})
+    await expect.poll(() => kept.query('select 1', []).catch(() => 'ended')).toBe('ended')
+  })
+
+  test('a procedure that commits the transaction is an error, and what comes later is not done', async () => {
+    await query('create or replace procedure ends() begin update books set copies = 5 where id = 1; commit; end')
+    await query('create or replace procedure ends_and_fails() begin commit; select * from nothing; end')
+    const refused = {
+      code: 'TransactionStatementError',
+      message: expect.stringContaining('has committed the transaction'),
+    }
+    const done: unknown[] = []
+    for (const text of [
+      'call ends()',
+      "execute immediate 'commit'",
+      "execute immediate 'create or replace table a (b int)'",
+    ]) {
+      const work = client().transaction(async () => {
+        await add(2)
+        afterCommit(() => done.push(text))
+        await query(text).catch(({ code }) => done.push(code))
+        done.push(await add(2).catch(({ code }) => code))
+      })
+      await expect(work).rejects.toMatchObject(refused)
+      expect(done.splice(0)).toEqual([refused.code, refused.code])
+    }
+    expect(await copies()).toEqual([5, 4])
+    await expect(
+      client().transaction(async () => {
+        await query('call ends_and_fails()').catch(() => {})
+        await add(2)
+      }),
+    ).rejects.toMatchObject(refused)
+    await query('create or replace procedure looks() begin select 1 as a; update books set copies = 7; end')
+    await client().transaction(() => query('call looks()'))
+    expect(await copies()).toEqual([7, 7])
+    expect(client().counts.size - client().counts.idle).toBe(0)
+  })
+
   test('ids are forgotten without locking those that come meanwhile', async () => {
     await using other = new Server({ plugins: { database: { url: mariadb.url, inbox: { keep: 60_000 } } } })
     await other.ready()
