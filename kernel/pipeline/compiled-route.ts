@@ -71,7 +71,8 @@ function compileRoute(
   parsed: ParsedOptions,
   read: Set<PropertyKey>,
 ): CompiledRoute {
-  const route = new Route(record, scope.middlewaresReaching)
+  const plugin = owner?.name ?? 'application'
+  const route = new Route(record, scope.middlewaresReaching, plugin)
   for (const { run, entry } of scope.hooksReaching('onRoute')) {
     try {
       const names = route.extend(
@@ -85,7 +86,6 @@ function compileRoute(
       throw Object.assign(failure, { cause: error })
     }
   }
-  const plugin = owner?.name ?? 'application'
   const { method, path } = record
   return compiledIn(scope, {
     ...{ method, path, plugin },

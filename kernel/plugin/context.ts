@@ -10,6 +10,7 @@ import type { Upgrade } from '../runtime/adapter.ts'
 import { defineErrors } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import type { Logger } from '../support/logger.ts'
+import { declarationPoint } from '../support/trace.ts'
 import { isPluginFactory, type RegisterOptions } from './define.ts'
 import { enroll } from './enroll.ts'
 import { type ErrorHandler, type HookName, type HookTypes, hookNames, type LifeCycleHookName } from './hooks.ts'
@@ -280,7 +281,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     const { name: plugin, scope } = this.#entry
     const fixed = fixedPath(joinPaths(scope.prefix, path))
     const full = fixed === '/' ? '' : fixed
-    this.#host.fallbacks.push({ scope, plugin, path: full, run: handler })
+    this.#host.fallbacks.push({ scope, plugin, path: full, run: declared(handler) })
     this.#entry.routes.push(`fallback ${full}/*`)
   }
 
@@ -300,13 +301,14 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   /** Sets the handler for errors thrown by handlers, middlewares and plugins of this scope and below; the nearest scope's one is used. */
   setErrorHandler(handler: ErrorHandler): void {
     this.#mustTake('sets an error handler', 'setErrorHandler', handler)
-    this.#entry.scope.errorHandler = handler
+    this.#entry.scope.errorHandler = declared(handler)
   }
 
   #hook(name: HookName, run: unknown): void {
     this.#mustTake(`adds the hook ${name}`, name, run)
-    const lists = name in this.#host.lifeCycle ? (this.#host.lifeCycle as HookLists) : this.#entry.scope.hooks
-    ;(lists[name] as Hook<HookName>[]).push({ run: run as HookTypes[HookName], entry: this.#entry })
+    const ofLife = name in this.#host.lifeCycle ? (this.#host.lifeCycle as HookLists) : undefined
+    const hook = { run: (ofLife ? run : declared(run)) as HookTypes[HookName], entry: this.#entry }
+    ;((ofLife ?? this.#entry.scope.hooks)[name] as Hook<HookName>[]).push(hook)
     this.#entry.hooks.push(name)
   }
 
@@ -318,6 +320,13 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#mustBoot(does)
     if (typeof given !== 'function') throw HookError(call, this.#entry.name)
   }
+}
+
+/** A handler, or what a tool puts in its place. */
+function declared<Handler>(handler: Handler): Handler {
+  const one = { handler }
+  if (declarationPoint.isOn) declarationPoint.publish({ declared: one })
+  return one.handler
 }
 
 const nothing = {} as never

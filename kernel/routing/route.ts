@@ -53,6 +53,8 @@ export class Route<out Parsed = {}> {
   readonly isAny: boolean
   /** Where it was registered, as `file:line:column`. */
   readonly site: CallSite
+  /** The plugin that has registered it, or `application`. */
+  readonly plugin: string
   /** What plugins keep for this route, see RouteValue. @internal */
   readonly values = new Map<object, unknown>()
   /** @internal */
@@ -63,7 +65,8 @@ export class Route<out Parsed = {}> {
   #owner: { plugin: string; scope: string } = { plugin: 'application', scope: 'root' }
   #sealed = false
 
-  constructor(record: RouteRecord, scopeSteps: readonly Step[]) {
+  constructor(record: RouteRecord, scopeSteps: readonly Step[], plugin: string) {
+    this.plugin = plugin
     this.method = record.method
     this.path = record.path
     this.#options = record.options

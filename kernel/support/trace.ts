@@ -97,6 +97,12 @@ export class Trace<Event extends object> {
   }
 }
 
+/** A declaration: of background work, before it runs anywhere, or of a handler of requests. */
+export type DeclarationTrace = {
+  /** What was declared. A subscriber may put another handler in place of its `handler`. */
+  readonly declared: object
+}
+
 /**
  * An event without a duration: a channel of `node:diagnostics_channel`, called `framework:<kind>`.
  *
@@ -126,3 +132,5 @@ export class TracePoint<Event extends object> {
     return this.#channel.runStores(event, work)
   }
 }
+
+export const declarationPoint = new TracePoint<DeclarationTrace>('declaration')

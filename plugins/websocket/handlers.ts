@@ -22,7 +22,7 @@ export function handleMessage(socket: HandledSocket, route: SocketRoute, message
 }
 
 function take(socket: HandledSocket, route: SocketRoute, read: ReadMessage): unknown {
-  const { sockets, handlers, extension, path, timeout } = route
+  const { sockets, handlers, extension, path, plugin, timeout } = route
   if (!read.ok) {
     sockets.counts.invalid++
     return void socket.sendFrame(errorFrame(read.invalid))
@@ -36,7 +36,7 @@ function take(socket: HandledSocket, route: SocketRoute, read: ReadMessage): unk
   const what = `the handler of a message of the websocket ${path}`
   const run = () => message(socket, read.message, call)
   return messageTrace.run(
-    () => ({ server: socket.server, socket, route: path, message: read.message }),
+    () => ({ server: socket.server, socket, route: path, plugin, message: read.message }),
     () => runInTime({ call, timeout }, what, run),
   )
 }

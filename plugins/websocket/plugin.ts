@@ -117,7 +117,7 @@ export const websocket = definePlugin({
       bun.maxPayloadLength = Math.max(bun.maxPayloadLength, maxMessageSize)
       const shared: SocketRoute = {
         ...limits,
-        path: route.path,
+        ...{ path: route.path, plugin: route.plugin },
         server,
         handlers,
         extension: undefined,

@@ -33,6 +33,8 @@ export interface AllSockets {
 /** The data that all sockets of one route share: its own limits, and the settings of the plugin. */
 export interface SocketRoute extends Omit<WebsocketSettings, 'maxSockets' | 'maxSocketsPerAddress'> {
   readonly path: string
+  /** The plugin that has registered it, or `application`. */
+  readonly plugin: string
   readonly server: object
   readonly handlers: AnyHandlers
   readonly incoming: MessageSchemas | undefined

@@ -10,6 +10,8 @@ export interface WebsocketMessageTrace extends TraceOutcome {
   readonly socket: ServerSocket
   /** The path of the route. */
   readonly route: string
+  /** The plugin that has registered the route, or `application`. */
+  readonly plugin: string
   /** The message as the handler gets it: parsed and checked if the route has a schema. */
   readonly message: unknown
 }

@@ -1,13 +1,5 @@
-import { TracePoint } from '../../../kernel/index.ts'
+import { declarationPoint } from '../../../kernel/index.ts'
 import { runningServer } from '../values/running-server.ts'
-
-/** A declaration of background work, before it runs anywhere. */
-export type DeclarationTrace = {
-  /** What was declared. A subscriber may put another handler in place of its `handler`. */
-  readonly declared: object
-}
-
-const declarationPoint = new TracePoint<DeclarationTrace>('declaration')
 
 /** Runs declarations: the service of a server, or of a script. */
 export interface Runner<Declared> {

@@ -27,7 +27,7 @@ async function members() {
   const hub = new Hub({ server: {}, sockets }, bus, { maxChannelsPerClient: 10, timeout: 100 }, log)
   await hub.open()
   const route = {
-    path: '/',
+    ...{ path: '/', plugin: 'application' },
     handlers: {},
     incoming: undefined,
     protocols: undefined,

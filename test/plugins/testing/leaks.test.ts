@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { definePlugin, RouteCollection, Server } from 'framework'
+import { websocket } from 'framework/plugins/websocket'
 import { type Leak, trackLeaks } from 'framework/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { memoryLogger } from '../../support/kernel.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { startRedis } from '../../support/redis.ts'
@@ -181,6 +183,52 @@ describe('what a plugin leaves is named with the plugin and the line', () => {
       })
     }
   }
+})
+
+test('what a hook, a fallback or a message of a websocket leaves is named with the plugin', async () => {
+  await using leaks = trackLeaks({ patience: 10, ignore: ({ plugin }) => plugin !== 'leaky' })
+  const timers: NodeJS.Timeout[] = []
+  const made: string[] = []
+  const leave = (where: string) => {
+    if (made.includes(where)) return
+    made.push(where)
+    timers.push(setInterval(() => {}, 60_000))
+  }
+  const leaky = definePlugin({
+    name: 'leaky',
+    setup(ctx) {
+      for (const name of ['onSend', 'onResponse', 'onError'] as const) ctx[name](() => leave(name))
+      ctx.fallback('/old', (_req, res) => {
+        leave('fallback')
+        res.send('old')
+      })
+      ctx.setErrorHandler((_req, _res, next) => {
+        leave('error handler')
+        next()
+      })
+      ctx.ws('/live', {
+        message(socket) {
+          leave('message')
+          socket.send('x')
+        },
+      })
+    },
+  })
+  const server = make({ plugins: [websocket(), leaky()] })
+  server.get('/', () => {
+    throw new Error('no')
+  })
+  await server.listen()
+  await fetch(`${server.url}/`)
+  await fetch(`${server.url}/old`)
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/live`)
+  await new Promise((resolve) => socket.addEventListener('open', resolve))
+  socket.send('"x"')
+  await new Promise((resolve) => socket.addEventListener('message', resolve))
+  await server.close()
+  expect(made.toSorted()).toEqual(['error handler', 'fallback', 'message', 'onError', 'onResponse', 'onSend'])
+  await expect.poll(() => leaks.find(server)).toMatchObject([{ kind: 'interval', plugin: 'leaky', count: 6 }])
+  for (const timer of timers) clearInterval(timer)
 })
 
 const start = (server: Server) => server.listen().then(() => fetch(`${server.url}/`))

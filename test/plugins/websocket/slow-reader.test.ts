@@ -12,7 +12,7 @@ function openSocket(bufferLimit: number) {
     maxSocketsPerAddress: false,
   })
   const route = {
-    path: '/',
+    ...{ path: '/', plugin: 'application' },
     handlers: { message() {} },
     incoming: undefined,
     protocols: undefined,
