@@ -75,6 +75,8 @@ export async function startPostgres(...options: string[]): Promise<OwnServer> {
     'unix_socket_directories=',
     // The machine does not die here, only the server: it finds all written data again, and a busy disk delays nothing.
     'fsync=off',
+    // In its folder: in /dev/shm, what one that was killed has left would stay for ever.
+    'dynamic_shared_memory_type=mmap',
   ]
   const fixed = ['-D', folder, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])]
   return startOwnServer({
