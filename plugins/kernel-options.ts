@@ -71,10 +71,9 @@ const members = option.shape(kernelMembers)
 /** What the kernel's options mean; an omitted port or host comes from the environment, or has a default. */
 export function kernelSettings(given: SettingsOf<typeof members>, place: OptionPlace): ResolvedKernelOptions {
   const { closeTimeout, limits } = given
-  const { headersTimeout, receiveTimeout } = limits
-  if (headersTimeout > receiveTimeout) {
-    const takes = `at most limits.receiveTimeout, which is ${receiveTimeout} and includes it: lower it, or raise receiveTimeout`
-    place.in('limits').in('headersTimeout').wrong(headersTimeout, takes)
+  if (limits.headersTimeout > limits.receiveTimeout) {
+    const takes = `at most limits.receiveTimeout, which is ${limits.receiveTimeout} and includes it: lower it, or raise receiveTimeout`
+    place.in('limits').in('headersTimeout').wrong(limits.headersTimeout, takes)
   }
   // The rest of the time belongs to requests and hooks.
   const longestWindow = closeTimeout / 2

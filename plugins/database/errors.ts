@@ -38,13 +38,12 @@ export const {
     `the statement "${text}" has ${marks} placeholders and ${values} values for them: give each one, and write all as ? or all as $1, $2`,
   SeveralStatementsError: (text: string) =>
     `SQLite runs one statement at a time, and this query has several: "${text}". Run each by itself; in sqlMigrations, make a list of them`,
-  TransactionStatementError: (statement: string, commits?: 'would' | 'has') => {
-    if (commits === 'has')
-      return `"${statement}", or a procedure before it, has committed the transaction, and later statements are refused. Call what contains a commit, or changes tables, outside of transactions`
-    return commits
-      ? `"${statement}" would commit the transaction: MySQL does so for each statement that changes tables or rights. Run it before the transaction, or in a migration`
-      : `"${statement}" is not for query(): the framework begins and ends transactions. Use database.transaction(work), or the option transaction of a route, and throw an error to roll back`
-  },
+  TransactionStatementError: (statement: string, commits: 'would' | 'has' | 'not' = 'not') =>
+    ({
+      has: `"${statement}", or a procedure before it, has committed the transaction, and later statements are refused. Call what contains a commit, or changes tables, outside of transactions`,
+      would: `"${statement}" would commit the transaction: MySQL does so for each statement that changes tables or rights. Run it before the transaction, or in a migration`,
+      not: `"${statement}" is not for query(): the framework begins and ends transactions. Use database.transaction(work), or the option transaction of a route, and throw an error to roll back`,
+    })[commits],
   TransactionFailedError: () =>
     'the transaction was rolled back by the database, because one of its statements had failed. Let the error of that statement pass, or run the statement in database.transaction() of its own',
   TransactionEndedError: [

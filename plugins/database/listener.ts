@@ -1,5 +1,5 @@
 import { type Logger, systemClock } from '../../kernel/index.ts'
-import { Availability } from '../shared/stores/availability.ts'
+import { Availability, reporting } from '../shared/stores/availability.ts'
 import { deferred } from '../shared/values/promises.ts'
 import type { ListenEvents, OpenDriver } from './drivers/contract.ts'
 
@@ -13,11 +13,9 @@ export async function listenUntil(
   { open, message }: Pick<ListenEvents, 'open' | 'message'>,
   log: Logger,
 ): Promise<void> {
-  const availability = new Availability((isDown, error) => {
-    if (isDown)
-      log.warn({ err: error }, 'the outbox is not notified of messages of other processes, and looks for them')
-    else log.warn('the outbox is notified of messages of other processes again')
-  })
+  const down = 'the outbox is not notified of messages of other processes, and looks for them'
+  const up = 'the outbox is notified of messages of other processes again'
+  const availability = new Availability(reporting(log, down, up))
   const opened = () => {
     availability.works()
     open()

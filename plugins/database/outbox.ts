@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
-import { Availability } from '../shared/stores/availability.ts'
+import { Availability, reporting } from '../shared/stores/availability.ts'
 import { dialects, ensureTable } from '../shared/stores/tables.ts'
 import { inServer } from '../shared/work/contexts.ts'
 import { deliverersOf, type OutboxMessage } from '../shared/work/outbox.ts'
@@ -70,10 +70,7 @@ export class Outbox {
   readonly #listen: OpenDriver['listen']
   #listening: Promise<void> | undefined
   readonly #ending = new AbortController()
-  readonly #availability = new Availability((isDown, error) => {
-    if (isDown) this.#log.warn({ err: error }, 'the outbox does not work: its messages wait')
-    else this.#log.warn('the outbox works again')
-  })
+  readonly #availability: Availability
 
   /** `listen`: how it is notified of messages of other processes. */
   constructor(client: TableHost, settings: OutboxSettings, server: object, log: Logger, listen: OpenDriver['listen']) {
@@ -81,6 +78,8 @@ export class Outbox {
     this.#settings = settings
     this.server = server
     this.#log = log.child({ database: client.name })
+    const down = 'the outbox does not work: its messages wait'
+    this.#availability = new Availability(reporting(this.#log, down, 'the outbox works again'))
     this.#listen = settings.listen === false ? undefined : listen
     const { table } = settings
     const { now, key } = dialects[client.system]
@@ -125,7 +124,10 @@ export class Outbox {
   start(): void {
     if (this.#timers.length > 0 || this.#isEnding) return
     const every = (ms: number, work: () => Promise<void>) => {
-      const timer = systemClock.setInterval(() => this.#outside(() => void this.#tracked(this.#noting(work))), ms)
+      const timer = systemClock.setInterval(
+        () => this.#outside(() => void this.#tracked(this.#availability.watch(work))),
+        ms,
+      )
       timer.unref()
       this.#timers.push(timer)
     }
@@ -137,7 +139,10 @@ export class Outbox {
     every(lease / 3, () => this.#extend())
     const listen = this.#listen
     if (listen === undefined) return
-    const on = { open: () => void this.#tracked(this.#noting(look)), message: (sender: string) => this.wake(sender) }
+    const on = {
+      open: () => void this.#tracked(this.#availability.watch(look)),
+      message: (sender: string) => this.wake(sender),
+    }
     this.#listening = this.#outside(() => listenUntil(this.#ending.signal, listen, on, this.#log))
   }
 
@@ -150,13 +155,13 @@ export class Outbox {
     lane.isWoken = true
     if (lane.isLooking || this.#isEnding) return
     lane.isLooking = true
-    const look = this.#noting(async () => {
+    const look = this.#availability.watch(async () => {
       while (lane.isWoken && lane.running < concurrency && !this.#isEnding) {
         lane.isWoken = false
         const max = concurrency - lane.running
         for (const first of await this.#claim('claim', [sender, max], max)) {
           lane.running++
-          void this.#tracked(this.#noting(() => this.#deliverFrom(sender, first))).then(() => {
+          void this.#tracked(this.#availability.watch(() => this.#deliverFrom(sender, first))).then(() => {
             lane.running--
             this.wake(sender)
           })
@@ -213,16 +218,6 @@ export class Outbox {
     this.#busy.add(work)
     void work.then(() => this.#busy.delete(work))
     return work
-  }
-
-  /** Reports once that the database does not respond, and once that it does. Never rejects. */
-  async #noting(work: () => Promise<void>): Promise<void> {
-    try {
-      await work()
-      this.#availability.works()
-    } catch (error) {
-      this.#availability.fails(error)
-    }
   }
 
   async #extend(): Promise<void> {

@@ -3,6 +3,7 @@ import { defineErrors, type Logger, type Middleware, type Request, type Response
 import { bytesOf } from '../shared/http/body-parser.ts'
 import { lockTtl } from '../shared/locks/contract.ts'
 import { type Held, LockKeeper } from '../shared/locks/keeper.ts'
+import { reporting } from '../shared/stores/availability.ts'
 import { isObject } from '../shared/values/json.ts'
 import { safely } from '../shared/values/safely.ts'
 import { currentTenant } from '../shared/values/tenants.ts'
@@ -108,11 +109,9 @@ export class IdempotencyKeys {
       release: async (claim: Claim) => void (await swap(claim, claim.record, claim.ttl)),
       close: () => store.close?.(),
     }
-    this.#keeper = new LockKeeper(held, (isDown, error) => {
-      if (isDown)
-        log.error({ err: error }, 'the store of the idempotency keys fails: requests with a key are refused with 503')
-      else log.warn('the store of the idempotency keys works again')
-    })
+    const down = 'the store of the idempotency keys fails: requests with a key are refused with 503'
+    const up = 'the store of the idempotency keys works again'
+    this.#keeper = new LockKeeper(held, reporting(log, down, up, 'error'))
   }
 
   /** Lets a request continue that is the first with its key, and responds to all others. */

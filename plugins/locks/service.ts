@@ -11,6 +11,7 @@ import {
 } from '../../kernel/index.ts'
 import type { LockClaim, LockStore, RepeatedTick } from '../shared/locks/contract.ts'
 import { type Held, LockKeeper } from '../shared/locks/keeper.ts'
+import { reporting } from '../shared/stores/availability.ts'
 import { nameInTenant } from '../shared/values/tenants.ts'
 import { Call, Running } from '../shared/work/running.ts'
 import { Lines } from './lines.ts'
@@ -262,10 +263,8 @@ export class LockService {
   open(store: LockStore, log: Logger): void {
     this.#store = store
     this.#log = log
-    this.#keeper = new LockKeeper(store, (isDown, error) => {
-      if (isDown) log.error({ err: error }, 'the store of the locks does not respond: work that needs a lock fails')
-      else log.warn('the store of the locks responds again')
-    })
+    const down = 'the store of the locks does not respond: work that needs a lock fails'
+    this.#keeper = new LockKeeper(store, reporting(log, down, 'the store of the locks responds again', 'error'))
   }
 
   /** Rejects unless the store responds. @internal */

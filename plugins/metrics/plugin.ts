@@ -1,14 +1,5 @@
-import {
-  type Context,
-  defineErrors,
-  definePlugin,
-  type Listing,
-  type Middleware,
-  OptionError,
-  sendFailure,
-  systemClock,
-  within,
-} from '../../kernel/index.ts'
+import type { Context, Listing, Middleware } from '../../kernel/index.ts'
+import { defineErrors, definePlugin, OptionError, sendFailure } from '../../kernel/index.ts'
 import { type AccessWay, markConditions } from '../shared/development/access.ts'
 import { together } from '../shared/development/held-channel.ts'
 import { isForwarded } from '../shared/development/loopback.ts'
@@ -19,7 +10,7 @@ import { nodeEnv } from '../shared/environment/node-env.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import { inNetworks } from '../shared/http/network.ts'
-import { Availability } from '../shared/stores/availability.ts'
+import { Availability, answerWithin, reporting } from '../shared/stores/availability.ts'
 import { sharing } from '../shared/values/memoize.ts'
 import { eachWorkOf } from '../shared/work/kind.ts'
 import { checkFigures, defaultBuckets } from './instruments.ts'
@@ -181,22 +172,9 @@ function figuresOf(ctx: Context): () => Promise<readonly Figure[]> {
       checkFigures(figures)
       return figures
     })
-    const availability = new Availability((isDown, err) => {
-      if (isDown) ctx.log.warn({ err }, `the figures of the plugin "${definition.name}" cannot be read`)
-    })
-    return async () => {
-      try {
-        const late = () => {
-          throw new Error(`no response within ${figuresTimeout} ms`)
-        }
-        const figures = await within(read(), figuresTimeout, late, systemClock)
-        availability.works()
-        return figures
-      } catch (error) {
-        availability.fails(error)
-        return []
-      }
-    }
+    const down = `the figures of the plugin "${definition.name}" cannot be read`
+    const availability = new Availability(reporting(ctx.log, down))
+    return async () => (await availability.watch(() => answerWithin(read(), figuresTimeout))) ?? []
   }
   let sources: (() => Promise<readonly Figure[]>)[] = []
   ctx.onReady(() => {

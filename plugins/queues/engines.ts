@@ -1,21 +1,12 @@
 import { isFrameworkError, type Logger, systemClock, type Timer, within } from '../../kernel/index.ts'
 import type { LockService } from '../locks/index.ts'
 import type { DriverHost, QueueDriver } from '../shared/engines/contract.ts'
-import {
-  customDriver,
-  type EngineRef,
-  type GenericPubSub,
-  type QueueRef,
-  type Unresolved,
-} from '../shared/engines/custom.ts'
+import type { EngineRef, GenericPubSub, QueueRef, Unresolved } from '../shared/engines/custom.ts'
+import { customDriver } from '../shared/engines/custom.ts'
 import { QueueNotConfiguredError, QueueUnavailableError } from '../shared/engines/errors.ts'
 import { MemoryDriver } from '../shared/engines/memory.ts'
-import {
-  type OwnEngineSettings,
-  ownEngineDefaults,
-  type QueueConfigSettings,
-  type QueueErrorHandler,
-} from '../shared/engines/options.ts'
+import type { OwnEngineSettings, QueueConfigSettings, QueueErrorHandler } from '../shared/engines/options.ts'
+import { ownEngineDefaults } from '../shared/engines/options.ts'
 import { lineLogger } from '../shared/logging/logger.ts'
 import { addressOf, placeOf, shownAddress } from '../shared/stores/address.ts'
 import { shownRedis } from '../shared/stores/redis.ts'

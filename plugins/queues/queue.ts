@@ -6,12 +6,8 @@ import type { EngineRef, Unresolved } from '../shared/engines/custom.ts'
 import { dangerous, QueuePayloadError, QueueServerError } from '../shared/engines/errors.ts'
 import { memoryTermsOf } from '../shared/engines/memory-terms.ts'
 import type { Meta } from '../shared/engines/meta.ts'
-import {
-  checkFor,
-  type MessageSettings,
-  type PublishOptions,
-  type RepeatSettings,
-} from '../shared/engines/publish-options.ts'
+import type { MessageSettings, PublishOptions, RepeatSettings } from '../shared/engines/publish-options.ts'
+import { checkFor } from '../shared/engines/publish-options.ts'
 import { deprecation } from '../shared/failures/deprecation.ts'
 import { defined } from '../shared/values/json.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
@@ -26,14 +22,8 @@ import { declareQueue } from './registry.ts'
 import { keyOf, tickTtl } from './repeats.ts'
 import { payloadCheck } from './schema.ts'
 import { type QueueService, queuesOf, type StoredBatch, servers, subscribers } from './service.ts'
-import {
-  type SubscribeBatchOptions,
-  type SubscribedQueue,
-  type SubscribeOptions,
-  type Subscriber,
-  subscribeBatchOptions,
-  subscribeOptions,
-} from './subscription.ts'
+import type { SubscribeBatchOptions, SubscribedQueue, SubscribeOptions, Subscriber } from './subscription.ts'
+import { subscribeBatchOptions, subscribeOptions } from './subscription.ts'
 
 /** A handle of one subscriber, to remove it. */
 export interface QueueHandle {

@@ -11,14 +11,8 @@ import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import type { Outcome } from '../shared/work/local-queue.ts'
 import { Call, Running } from '../shared/work/running.ts'
 import { type TransactionOptions, transactionOption } from '../shared/work/transaction-options.ts'
-import {
-  type BatchSettings,
-  type Collector,
-  collecting,
-  type QueueBatchHandler,
-  type QueueHandler,
-  type QueueMessage,
-} from './batch.ts'
+import type { BatchSettings, Collector, QueueBatchHandler, QueueHandler, QueueMessage } from './batch.ts'
+import { collecting } from './batch.ts'
 import type { Engines } from './engines.ts'
 import type { CheckPayload, PayloadSchema } from './schema.ts'
 

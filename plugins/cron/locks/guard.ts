@@ -3,6 +3,7 @@ import { clock, defineErrors, type Logger } from '../../../kernel/index.ts'
 import { lockTtl } from '../../shared/locks/contract.ts'
 import { type Held, LockKeeper } from '../../shared/locks/keeper.ts'
 import { openLocks } from '../../shared/locks/open.ts'
+import { reporting } from '../../shared/stores/availability.ts'
 import type { CronLockSettings } from '../options.ts'
 import { type CronClaim, type CronClaimed, type CronLock, lockOf } from './lock.ts'
 
@@ -28,11 +29,9 @@ export type LockGuard = ReturnType<typeof lockGuard>
 
 /** Claims ticks from a lock, and renews the claims. */
 export function lockGuard({ lock, ttl }: Awaited<ReturnType<typeof openLock>>, logger: Logger) {
-  const keeper = new LockKeeper(lock, (isDown, error) => {
-    const why = 'the lock of the cron jobs cannot be reached: their ticks wait for it and do not run'
-    if (isDown) logger.error({ err: error }, why)
-    else logger.warn('the lock of the cron jobs can be reached again')
-  })
+  const down = 'the lock of the cron jobs cannot be reached: their ticks wait for it and do not run'
+  const up = 'the lock of the cron jobs can be reached again'
+  const keeper = new LockKeeper(lock, reporting(logger, down, up, 'error'))
   const saidEarly = new Set<string>()
   let isClosed = false
 

@@ -1,7 +1,7 @@
 import { isPromise, type Logger } from '../../../kernel/index.ts'
 import { handover } from '../../shared/environment/handover.ts'
 import { isProduction } from '../../shared/environment/node-env.ts'
-import { Availability } from '../../shared/stores/availability.ts'
+import { Availability, reporting } from '../../shared/stores/availability.ts'
 import { openRedis } from '../../shared/stores/redis-store.ts'
 import { isObject } from '../../shared/values/json.ts'
 import type { StoreChoice } from '../options.ts'
@@ -15,9 +15,8 @@ export async function openStore(choice: StoreChoice, owner: string, log: Logger)
       return { name: 'memory', store: await memoryStore(choice.max, owner, log) }
     case 'redis': {
       const { redisStore } = await import('./redis.ts')
-      const availability = new Availability((isDown, error) => {
-        if (isDown) log.warn({ err: error }, 'the Redis of the session store cannot be reached; trying again')
-      })
+      const down = 'the Redis of the session store cannot be reached; trying again'
+      const availability = new Availability(reporting(log, down))
       const open = await openRedis<RedisClient>(choice.redis, 'the session plugin (store redis)', (error) => {
         if (error === undefined) availability.works()
         else availability.fails(error)

@@ -38,15 +38,10 @@ export class LockKeeper<Claim> {
 
   /** Returns `undefined` when the store cannot be reached, which is reported once per change. */
   async ask<Result>(question: () => Promise<Result>, within = askFor): Promise<Result | undefined> {
-    try {
-      const result = await answerWithin(question(), Math.min(within, askFor))
-      this.#availability.works()
+    const result = await this.#availability.watch(() => answerWithin(question(), Math.min(within, askFor)))
+    if (!this.#availability.isDown)
       for (const claim of this.#abandoned.splice(0)) void this.#store.release(claim).catch(() => {})
-      return result
-    } catch (error) {
-      this.#availability.fails(error)
-      return undefined
-    }
+    return result
   }
 
   /** Remembers a claim to be released: a store that did not respond may execute it later, and block a key for a process that gave up. */

@@ -1,4 +1,4 @@
-import { systemClock, within } from '../../../kernel/index.ts'
+import { type Logger, systemClock, within } from '../../../kernel/index.ts'
 
 /**
  * Remembers whether something outside the process can be reached, and reports each change once: for a store that is down for an
@@ -27,7 +27,27 @@ export class Availability {
     this.#isDown = true
     this.#onChange(true, error)
   }
+
+  /** Does work, and notes whether it has failed; resolves with `undefined` then. */
+  async watch<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    try {
+      const result = await work()
+      this.works()
+      return result
+    } catch (error) {
+      this.fails(error)
+      return undefined
+    }
+  }
 }
+
+/** Reports to a log that something does not work, and that it works again; what is not given is not reported. */
+export const reporting =
+  (log: Logger, down: string, up = '', level: 'warn' | 'error' = 'warn') =>
+  (isDown: boolean, err?: unknown): void => {
+    if (isDown) log[level]({ err }, down)
+    else if (up !== '') log.warn(up)
+  }
 
 /** In Deno, `setImmediate` alone may come before sockets are read; in Node.js, a timer alone may. */
 const turnOfIo = () => new Promise<void>((resolve) => void systemClock.setTimeout(() => setImmediate(resolve), 0))

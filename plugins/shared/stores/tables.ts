@@ -11,9 +11,15 @@ interface TableClient {
   query(text: string): Promise<unknown>
 }
 
-const plain = { key: 'key', name: 'text', bytes: 'text', text: 'text' }
+const plain = {
+  ...{ key: 'key', name: 'text', bytes: 'text', text: 'text' },
+  ...{ insertNew: 'insert', unlessThere: 'on conflict do nothing', newest: '' },
+}
 
-/** What differs between databases: the time in milliseconds, as those of processes on several machines differ, the name of a column, and types. */
+/**
+ * What differs between databases: the time in milliseconds, as those of processes on several machines differ, the name of a column, types, and the
+ * words of an insert that leaves an existing row. `newest`: the words of a select that reads what has been committed since its transaction began.
+ */
 export const dialects = {
   sqlite: { now: `((julianday('now') - 2440587.5) * 86400000)`, id: 'integer primary key autoincrement', ...plain },
   postgresql: {
@@ -24,7 +30,7 @@ export const dialects = {
     now: `(timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) / 1000)`,
     // To its collations, names are equal that differ by a space at the end; bytes are not.
     ...{ id: 'bigint auto_increment primary key', key: '`key`', name: 'varchar(255)', bytes: 'varbinary(1000)' },
-    text: 'longtext',
+    ...{ text: 'longtext', insertNew: 'insert ignore', unlessThere: '', newest: ' for update' },
   },
 }
 
