@@ -10,14 +10,8 @@ import { defineErrors } from '../support/errors.ts'
 import type { Logger, LoggerOwner } from '../support/logger.ts'
 import { isPromise } from '../support/within.ts'
 import type { Terminal } from './chain.ts'
-import {
-  type AbsentPlugin,
-  type IdleOption,
-  type ParsedOptions,
-  placeOf,
-  readRouteOptions,
-  reportIdle,
-} from './route-options.ts'
+import type { AbsentPlugin, IdleOption, ParsedOptions } from './route-options.ts'
+import { placeOf, readRouteOptions, reportIdle } from './route-options.ts'
 import { tracedSteps, tracedTerminal } from './traces.ts'
 
 export const { RouteCompileError } = defineErrors({

@@ -14,15 +14,8 @@ import { declarationPoint } from '../support/trace.ts'
 import { isPluginFactory, type RegisterOptions } from './define.ts'
 import { enroll } from './enroll.ts'
 import { type ErrorHandler, type HookName, type HookTypes, hookNames, type LifeCycleHookName } from './hooks.ts'
-import {
-  type Fallback,
-  type Hook,
-  type HookLists,
-  type PluginEntry,
-  type Registrable,
-  registerArguments,
-  registeredName,
-} from './scope.ts'
+import type { Fallback, Hook, HookLists, PluginEntry, Registrable } from './scope.ts'
+import { registerArguments, registeredName } from './scope.ts'
 import type { ServiceStore, Services } from './services.ts'
 
 export const { PluginAfterBootError, HookError, DecorateError } = defineErrors({

@@ -6,14 +6,8 @@ import type { Step } from '../routing/route.ts'
 import type { CallSite } from '../support/call-site.ts'
 import { defineErrors } from '../support/errors.ts'
 import { Trace, type TraceOutcome } from '../support/trace.ts'
-import {
-  isPluginFactory,
-  isRegistration,
-  type PluginDefinition,
-  type RegisterOptions,
-  type Registration,
-  readPrefix,
-} from './define.ts'
+import type { PluginDefinition, RegisterOptions, Registration } from './define.ts'
+import { isPluginFactory, isRegistration, readPrefix } from './define.ts'
 import { type ErrorHandler, type HookName, type HookTypes, hookNames, listsFor } from './hooks.ts'
 import { ServiceStore } from './services.ts'
 

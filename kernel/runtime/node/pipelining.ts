@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { systemClock } from '../../support/clock.ts'
 import type { OpenSocket } from './direct.ts'
 import { lingerAfter } from './linger.ts'
 
@@ -60,7 +61,7 @@ export class Pipeline {
   #lookAt = 64
   #isAdvancing = false
   #isHeld = false
-  /** When it was read again, by `performance.now()`. */
+  /** When it was read again, by `systemClock.monotonic()`. */
   #readSince = Number.NEGATIVE_INFINITY
   /** Begins the time again of what was too late while it was not read. */
   #measure: (() => void) | undefined
@@ -155,7 +156,7 @@ export class Pipeline {
         return onIncoming(message, keep)
       }
     }
-    const left = this.#readSince + limit - performance.now()
+    const left = this.#readSince + limit - systemClock.monotonic()
     if (this.#isHeld) this.#measure = measure
     else if (left > 0) measure(left)
     return this.#isHeld || left > 0
@@ -225,7 +226,7 @@ export class Pipeline {
   #release(): void {
     if (!this.#isHeld) return
     this.#isHeld = false
-    this.#readSince = performance.now()
+    this.#readSince = systemClock.monotonic()
     this.#measure?.()
     this.#measure = undefined
     this.#socket.off('resume', this.#pause)

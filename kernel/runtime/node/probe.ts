@@ -5,15 +5,8 @@ import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { detectRuntime } from '../runtime-name.ts'
 import { readBody } from './body.ts'
-import {
-  areNodesOwn,
-  type DirectWriter,
-  directWriter,
-  type OpenResponse,
-  type OpenSocket,
-  type Sending,
-  writeOnce,
-} from './direct.ts'
+import type { DirectWriter, OpenResponse, OpenSocket, Sending } from './direct.ts'
+import { areNodesOwn, directWriter, writeOnce } from './direct.ts'
 import { type BodyReader, CollectingMessage, collectBody } from './message.ts'
 
 /** Test answers whose bytes show how every part is written. */

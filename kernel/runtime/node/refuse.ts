@@ -2,12 +2,8 @@ import { Buffer } from 'node:buffer'
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { defaultTypes } from '../../http/response/headers.ts'
-import {
-  BadRequestError,
-  type FrameworkError,
-  MethodNotAllowedError,
-  PayloadTooLargeError,
-} from '../../support/errors.ts'
+import type { FrameworkError } from '../../support/errors.ts'
+import { BadRequestError, MethodNotAllowedError, PayloadTooLargeError } from '../../support/errors.ts'
 import type { ListenOptions } from '../adapter.ts'
 import { HeaderTooLargeError, lateRequest } from '../head.ts'
 import { isBun } from '../runtime-name.ts'

@@ -1,8 +1,16 @@
 import { readFileSync } from 'node:fs'
 import type { WorkerPlace } from '../../../kernel/index.ts'
 import type { MessageState } from '../../shared/engines/contract.ts'
-import type { Markup } from '../../shared/pages/markup.ts'
-import { html, inWords, plural, refreshing, scrollingTable, termList, timeTag } from '../../shared/pages/markup.ts'
+import {
+  html,
+  inWords,
+  type Markup,
+  plural,
+  refreshing,
+  scrollingTable,
+  termList,
+  timeTag,
+} from '../../shared/pages/markup.ts'
 import { documentStyle, hashOfStyle, htmlPage, pagePolicy } from '../../shared/pages/shell.ts'
 import { cutText, redactText } from '../../shared/values/redact-text.ts'
 import { safely } from '../../shared/values/safely.ts'

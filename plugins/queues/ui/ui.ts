@@ -1,5 +1,13 @@
-import type { Context, Logger, Query, Request, Response } from '../../../kernel/index.ts'
-import { BadRequestError, clock, sendFailure } from '../../../kernel/index.ts'
+import {
+  BadRequestError,
+  type Context,
+  clock,
+  type Logger,
+  type Query,
+  type Request,
+  type Response,
+  sendFailure,
+} from '../../../kernel/index.ts'
 import { isLoopbackHost } from '../../shared/development/loopback.ts'
 import { sendPage } from '../../shared/development/operator-page.ts'
 import { announcePage } from '../../shared/development/pages.ts'
@@ -15,8 +23,16 @@ import { plural, processZone, refreshOf } from '../../shared/pages/markup.ts'
 import type { QueueChange, QueueOperator } from '../operations.ts'
 import type { QueueService } from '../service.ts'
 import { byTrouble, look, summaryOf } from './look.ts'
-import type { Asked, View } from './page.ts'
-import { contentSecurityPolicy, pageSize, queryOf, renderMessage, renderQueue, renderQueues } from './page.ts'
+import {
+  type Asked,
+  contentSecurityPolicy,
+  pageSize,
+  queryOf,
+  renderMessage,
+  renderQueue,
+  renderQueues,
+  type View,
+} from './page.ts'
 
 /** The largest form that is read: the ids of one page, which their publishers may have chosen. */
 const maxForm = 262_144
