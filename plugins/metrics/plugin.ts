@@ -1,5 +1,5 @@
 import type { Context, Listing, Middleware } from '../../kernel/index.ts'
-import { defineErrors, definePlugin, OptionError, sendFailure } from '../../kernel/index.ts'
+import { defineErrors, definePlugin, OptionError, sendFailure, systemClock, within } from '../../kernel/index.ts'
 import { type AccessWay, markConditions } from '../shared/development/access.ts'
 import { together } from '../shared/development/held-channel.ts'
 import { isForwarded } from '../shared/development/loopback.ts'
@@ -10,7 +10,7 @@ import { nodeEnv } from '../shared/environment/node-env.ts'
 import { peer } from '../shared/environment/optional-package.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
 import { inNetworks } from '../shared/http/network.ts'
-import { Availability, answerWithin, reporting } from '../shared/stores/availability.ts'
+import { Availability, reporting } from '../shared/stores/availability.ts'
 import { sharing } from '../shared/values/memoize.ts'
 import { eachWorkOf } from '../shared/work/kind.ts'
 import { checkFigures, defaultBuckets } from './instruments.ts'
@@ -174,7 +174,11 @@ function figuresOf(ctx: Context): () => Promise<readonly Figure[]> {
     })
     const down = `the figures of the plugin "${definition.name}" cannot be read`
     const availability = new Availability(reporting(ctx.log, down))
-    return async () => (await availability.watch(() => answerWithin(read(), figuresTimeout))) ?? []
+    const late = () => {
+      throw new Error(`no response within ${figuresTimeout} ms`)
+    }
+    const inTime = () => within(read(), figuresTimeout, late, systemClock)
+    return async () => (await availability.watch(inTime)) ?? []
   }
   let sources: (() => Promise<readonly Figure[]>)[] = []
   ctx.onReady(() => {

@@ -1,11 +1,5 @@
-import {
-  defineError,
-  definePlugin,
-  isPromise,
-  type Middleware,
-  type Request,
-  type Response,
-} from '../../kernel/index.ts'
+import type { Middleware, Request, Response } from '../../kernel/index.ts'
+import { defineError, definePlugin, isPromise } from '../../kernel/index.ts'
 import type { AccessDemands, GuardedWay } from '../shared/development/access.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'

@@ -32,6 +32,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/mailer/mailer.ts': 'patience with emails, while closing',
   'plugins/mailer/provider.ts': 'patience with a mail server',
   'plugins/metrics/listener.ts': 'tries a port again',
+  'plugins/metrics/plugin.ts': 'patience with figures of other plugins',
   'plugins/metrics/process.ts': 'measures',
   'plugins/mqtt/links/network.ts': 'waits for a broker to come back',
   'plugins/mqtt/messages/outbox.ts': 'patience with a broker',
