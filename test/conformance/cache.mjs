@@ -98,10 +98,8 @@ export async function run(adapter, redis) {
   const head = await ask('/slow', { method: 'HEAD' })
   const personal = await ask('/slow', { headers: { authorization: 'me' } })
   const bytes = [await ask('/bytes/1'), await ask('/bytes/1')]
-  const removed = [
-    await getCacheService()?.invalidate(['b:1']),
-    await getCacheService()?.invalidatePattern('cache:GET:/s*'),
-  ]
+  const service = server.services.get('cache')
+  const removed = [await service.invalidate(['b:1']), await service.invalidatePattern('cache:GET:/s*')]
   const again = [await ask('/slow'), await ask('/bytes/1')]
   await server.close()
 
@@ -116,6 +114,7 @@ export async function run(adapter, redis) {
     again: again.map(({ how }) => how),
     runs,
     unpoisoned,
-    afterClose: getCacheService() === undefined,
+    // Other cases of this process may have a cache as well.
+    afterClose: getCacheService() !== service,
   }
 }
