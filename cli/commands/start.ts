@@ -8,7 +8,6 @@ import { endWithScript } from '../run/orphan.ts'
 import { number, ownCommand, text } from '../run/own-command.ts'
 import { chooseRuntime, nameOf, ownRuntime, runtimeOf } from '../serve/runtime.ts'
 import { productionFile } from '../start/production-file.ts'
-import { showWorkers } from '../start/shown.ts'
 import { Supervisor } from '../start/supervisor.ts'
 import { clusterBy, type Spawn, sharedPorts, spawnBy } from '../start/worker.ts'
 
@@ -38,8 +37,7 @@ replaced. SIGTERM and SIGINT close all workers; SIGHUP replaces them one by one,
     note(`${file} on ${nameOf(runtime)}, ${of === 1 ? '1 worker' : `${of} workers`}`)
     endWithScript()
     process.env.NODE_ENV ??= 'production'
-    const shown = showWorkers(folder, of, note)
-    return new Supervisor({ of, stuckAfter, note, spawn, share: sharedPorts(), shown }).run()
+    return new Supervisor({ of, stuckAfter, note, spawn, share: sharedPorts() }).run()
   },
 })
 

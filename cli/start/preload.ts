@@ -15,7 +15,7 @@ if (given !== undefined && isMainThread) await attend(JSON.parse(given) as Given
 
 type Channel = ParentChannel<Order, News>
 
-async function attend({ parent, leads, isShown }: Given): Promise<void> {
+async function attend({ parent, leads }: Given): Promise<void> {
   await keepBeyondPrimary()
   // What the first worker has compiled, the others and their successors read. Not in the temporary folder of the system, where another
   // user could put code. Where the folder cannot be written, nothing is kept.
@@ -26,7 +26,7 @@ async function attend({ parent, leads, isShown }: Given): Promise<void> {
   process.on('SIGHUP', () => {})
   // An application that has no work left ends, as it would without a channel.
   ownChannel()?.unref?.()
-  const beat = () => channel.send({ framework: 'alive', ...(isShown && { memory: process.memoryUsage.rss() }) })
+  const beat = () => channel.send({ framework: 'alive' })
   beat()
   setInterval(beat, beatMs).unref?.()
   const becomeLead: (() => void)[] = []

@@ -9,8 +9,6 @@ export interface Given {
   readonly parent: number
   /** Whether this worker does the work that only one may do from the start. */
   readonly leads: boolean
-  /** Whether its signs of life say how much memory it has. */
-  readonly isShown?: boolean
 }
 
 /** A message to a worker. */
@@ -25,7 +23,7 @@ export type Order =
 /** A message from a worker. */
 export type News =
   /** Its event loop is running; sent every second. */
-  | { readonly framework: 'alive'; readonly memory?: number }
+  | { readonly framework: 'alive' }
   /** It asks for a port on which all workers listen; `nth`, a counter of these requests, distinguishes requests for any free port. */
   | {
       readonly framework: 'share'

@@ -85,7 +85,6 @@ export class Supervisor {
     }
     await Promise.all(this.#alive.running.map((worker) => worker.ended))
     clearInterval(beat)
-    await this.#supervision.shown?.sent?.()
     return this.#code
   }
 
@@ -100,7 +99,6 @@ export class Supervisor {
     const ask: Worker['ask'] = (topic, question) => this.#askLead(topic, question)
     const worker = this.#alive.add(new Worker(this.#supervision, slot.number, leads, ask))
     if (leads) this.#lead = worker
-    this.#supervision.shown?.begun(worker)
     void worker.ended.then((ended) => {
       if (this.#alive.isStopping) this.#code = Math.max(this.#code, codeOf(ended))
       else this.#onEnd(slot, worker, saidOf(ended))

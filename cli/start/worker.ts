@@ -2,18 +2,11 @@ import type { ChildProcess } from 'node:child_process'
 import { createServer } from 'node:net'
 import own from 'node:process'
 import { within } from '../../kernel/support/within.ts'
-import type { ProcessReport } from '../../plugins/shared/development/process-report.ts'
 import { memoizedIn } from '../../plugins/shared/values/memoize.ts'
 import { Questions, replyTo } from '../process/channel.ts'
 import { Child, spawnWithChannel } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { type Given, type News, type Order, variable } from './protocol.ts'
-
-/** The page of an inspector that shows workers. */
-export interface ShownWorkers {
-  begun(worker: Worker): void
-  sent?(): Promise<void> | undefined
-}
 
 /** What all workers share. */
 export interface Launch {
@@ -21,8 +14,6 @@ export interface Launch {
   /** The number of workers. */
   readonly of: number
   readonly share: SharePort
-  /** The page that shows how they are. */
-  readonly shown?: ShownWorkers | undefined
 }
 
 /** Timeout of a response in milliseconds. */
@@ -42,17 +33,13 @@ export class Worker extends Child<Order, News> {
   /** An order to end that was given before the first sign of life. */
   #early: EndSignal | undefined
   #isHeard = false
-  #isStopped = false
-  /** Bytes, if they are shown. */
-  memory: number | undefined
 
   /** `leads`: whether it does the work that only one may do from the start; `askLead` asks the worker that does it later. */
-  constructor({ spawn, of, share, shown }: Launch, number: number, leads: boolean, askLead: Worker['ask']) {
-    const given: Given = { parent: own.pid, leads, isShown: shown !== undefined }
+  constructor({ spawn, of, share }: Launch, number: number, leads: boolean, askLead: Worker['ask']) {
+    const given: Given = { parent: own.pid, leads }
     super(spawn({ FRAMEWORK_WORKER: `${number}/${of}`, [variable]: JSON.stringify(given) }))
     this.number = number
     const { news } = this
-    news.each('alive', ({ memory }) => Object.assign(this, { memory }))
     news.each('listening', () => {
       this.#listens = true
     })
@@ -75,14 +62,8 @@ export class Worker extends Child<Order, News> {
 
   /** Node.js drops messages to a worker of `node:cluster` that does not listen yet, so that an early order is repeated. */
   override stop(signal: EndSignal): void {
-    this.#isStopped = true
     if (!this.#isHeard) this.#early = signal
     super.stop(signal)
-  }
-
-  get phase(): ProcessReport['state'] {
-    if (this.isEnded) return 'ended'
-    return this.#isStopped ? 'draining' : this.#listens ? 'ready' : 'booting'
   }
 
   #reply(number: number, answer: () => Promise<unknown>): void {

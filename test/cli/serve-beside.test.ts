@@ -22,7 +22,6 @@ interface Entry {
 const files = {
   'src/started.ts': started,
   'src/index.ts': "import './started.ts'\nimport { server } from './server.ts'\nawait server.listen()\n",
-  'src/worker.js': "import { Server } from 'framework'\nawait new Server({ port: 0 }).listen()\n",
   'src/server.ts': `import { queue, Server } from 'framework'
 const orders = queue<{ book: string; password: string }>('orders', { attempts: 1 })
 orders.subscribe(({ book }) => {
@@ -125,22 +124,6 @@ test.runIf(hasRedis)(
       'serve ended exit code 0',
     ])
 
-    const workers = await startBeside(project, ['start', '--workers', '2', '--entry', 'src/worker.js'], {
-      ...env,
-      NODE_ENV: 'development',
-      PORT: '0',
-    })
-    opened.push(() => workers.end('SIGKILL'))
-    await inState('worker 1 of 2 ready')
-    await inState('worker 2 of 2 ready')
-    const first = (await processes()).find(({ runs }) => runs === 'worker 1 of 2')!
-    process.kill(first.pid, 'SIGKILL')
-    await inState('worker 1 of 2 ended SIGKILL')
-    await until('another worker', async () =>
-      (await processes()).some((one) => one.runs === first.runs && one.restarts === 1 && one.state === 'ready'),
-    )
-    expect(await workers.end('SIGTERM')).toEqual({ code: 0, signal: null })
-    expect((await processes()).filter(({ state }) => state !== 'ended').map(said)).toEqual(['serve ready'])
     expect(await serving.end('SIGTERM')).toEqual({ code: 0, signal: null })
     expect(existsSync(file)).toBe(false)
   },

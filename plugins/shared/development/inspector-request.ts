@@ -6,7 +6,7 @@ export interface InspectorRequest {
   readonly token: string
   /** The port of the page that shows the work of this process, if that is the page of another one. */
   readonly port?: string
-  /** What the process runs: the name of the command, or the place of a worker. */
+  /** What the process runs: the name of the command. */
   readonly runs?: string
 }
 

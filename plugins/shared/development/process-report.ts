@@ -8,7 +8,7 @@ export const reportKept = 60 * 60_000
 /** How a process of the application is. */
 export interface ProcessReport {
   readonly pid: number
-  /** The command, or the place of a worker. */
+  /** The command. */
   readonly runs: string
   /** When it started, in milliseconds since 1970. */
   readonly since: number
