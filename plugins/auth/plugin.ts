@@ -42,7 +42,19 @@ export const auth = definePlugin({
   options: authOptions,
   routeOptions: { auth: authOfRoute },
   openapi: { failures, security },
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Authentication of routes',
+      columns: ['Route', 'Credential', 'Schemes', 'Scopes'],
+      rows: (services) =>
+        (rulesOfScopes.get(services) ?? []).map(({ route, rule: { mode, schemes, scopes } }) => [
+          route,
+          mode === false ? 'not read' : mode,
+          mode === false ? '' : schemes.map(([name]) => name).join(', '),
+          scopes.join(' '),
+        ]),
+    },
+  ],
   provide: (settings) => ({ auth: new Auth(settings) }),
   async setup(ctx, settings) {
     const service = ctx.services.get('auth')

@@ -10,19 +10,18 @@ import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { connectionsOf } from '../shared/http/connections.ts'
 import { option } from '../shared/options/index.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import { exchange } from './asyncapi.ts'
 import type { Bus } from './buses/contract.ts'
-import { Channel } from './channel.ts'
+import { Channel, servers } from './channel.ts'
 import { ChannelRouteError } from './errors.ts'
 import { eventStreams } from './events.ts'
 import { requestTypes } from './frames.ts'
-import { Hub } from './hub.ts'
+import { type ChannelPublishTrace, Hub } from './hub.ts'
 import { type ChannelsSettings, channelsOptions } from './options.ts'
 import { signOutOrders } from './orders.ts'
 import { responder } from './requests.ts'
-import { servers } from './servers.ts'
 import { ChannelsService } from './service.ts'
-import { work } from './work.ts'
 
 const channelsOfRoute = option
   .list(
@@ -30,6 +29,30 @@ const channelsOfRoute = option
     { min: 1 },
   )
   .guard()
+
+/** The counts that the inspector shows. */
+const titles = {
+  channels: 'Channels in which someone is',
+  members: 'Clients in them',
+  streams: 'Clients over server-sent events',
+  published: 'Published messages',
+  refused: 'Refused messages and joins',
+  gaps: 'Gaps in what a client has received',
+}
+
+const work: readonly WorkKind[] = [
+  workKind<ChannelPublishTrace>({
+    channel: 'channel.publish',
+    role: 'publish',
+    list: { id: 'channel', title: 'Channels' },
+    help: 'Messages to channels',
+    span: () => 'publish channel',
+    title: ({ channel }) => channel,
+    note: ({ kind }) => kind,
+    data: ({ kind }) => ({ kind }),
+    attributes: ({ channel, kind }) => ({ 'framework.channel.name': channel, 'framework.channel.kind': kind }),
+  }),
+]
 
 /**
  * Lets clients join channels on routes with the option `channels`, over websockets or server-sent events; needs the plugin `websocket`.
@@ -51,7 +74,16 @@ export const channels = definePlugin({
   },
   dependencies: ['websocket'],
   options: channelsOptions,
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Channel counts',
+      columns: ['What', 'Count'],
+      rows(services) {
+        const { counts } = services.get('channels')
+        return Object.entries(titles).map(([name, title]) => [title, counts[name as keyof typeof titles]])
+      },
+    },
+  ],
   work,
   routeOptions: { channels: channelsOfRoute },
   asyncapi: { exchange },

@@ -1,13 +1,14 @@
-import { atEachBoot, definePlugin } from '../../kernel/index.ts'
+import { atEachBoot, clock, definePlugin } from '../../kernel/index.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { isLeading } from '../shared/environment/supervisor.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import { cronClasses } from './jobs/base-cron.ts'
 import { isServed, reportStarted, servers } from './jobs/declarations.ts'
+import type { CronRunTrace } from './jobs/job.ts'
 import { isMemoryLock, memoryCronLock } from './locks/lock.ts'
 import { cronOptions } from './options.ts'
 import { CronService } from './service.ts'
 import { cronUi } from './ui/ui.ts'
-import { work } from './work.ts'
 
 const hook = 'register the plugin "cron" (background: { crons: […] })'
 const remedies = { hook, other: `${hook}, or call CronService.run()` }
@@ -18,6 +19,38 @@ atEachBoot((server) => {
   reportStarted(server, server.logger, remedies)
   if (!isServed()) cronClasses.reportUnserved(server.logger, remedies.other)
 })
+
+const work: readonly WorkKind[] = [
+  workKind<CronRunTrace>({
+    channel: 'cron.run',
+    list: { id: 'cron', title: 'Cron runs' },
+    help: 'Runs of jobs',
+    span: ({ job }) => `cron ${job}`,
+    title: ({ job }) => job,
+    data: ({ job, scheduledAt }) => ({ job, scheduledAt }),
+    labels: { job: { attribute: 'framework.cron.job', of: ({ job }) => job } },
+    attributes: ({ scheduledAt }) => ({ 'framework.cron.scheduled_at': scheduledAt.toISOString() }),
+    // Nothing requested the run: the work in which the timer was set does not include it.
+    isRoot: true,
+    measures: [
+      {
+        name: 'cron_last_success_timestamp_seconds',
+        type: 'gauge',
+        help: 'Time of the last successful run of the job, since 1970',
+        unit: 'seconds',
+        of: ({ error }) => (error === undefined ? clock.now() / 1_000 : undefined),
+      },
+      {
+        name: 'cron_lateness_seconds',
+        type: 'histogram',
+        help: 'How much later than its tick a run began',
+        unit: 'seconds',
+        at: 'start',
+        of: ({ scheduledAt }) => Math.max(0, clock.now() - scheduledAt.getTime()) / 1_000,
+      },
+    ],
+  }),
+]
 
 /**
  * Runs scheduled jobs while the server listens, each server by itself; needs the package `node-schedule`.
@@ -33,7 +66,31 @@ export const cron = definePlugin({
   name: 'cron',
   access: { routes: true },
   options: cronOptions,
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Schedules',
+      columns: ['Job', 'Pattern', 'State', 'Next', 'Last run', 'Outcome', 'Error'],
+      rows: (services) =>
+        services
+          .get('cron')
+          .jobs()
+          .map(({ name, pattern, timezone, state, next, runs: [last] }) => {
+            const when = timezone === undefined ? pattern : `${pattern} (${timezone})`
+            return [name, when, state, next, last?.startedAt, last?.outcome, last?.error]
+          }),
+      actions: [
+        {
+          name: 'Run now',
+          async run(services, name) {
+            const hasBegun = await services.get('cron').trigger(name)
+            return hasBegun
+              ? `${name} was started.`
+              : `${name} was not started: it is already running, or the service is closing.`
+          },
+        },
+      ],
+    },
+  ],
   work,
   metrics(services) {
     const jobs = services.get('cron').jobs()

@@ -1,13 +1,33 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { machine } from '../shared/development/connections.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import '../shared/work/open-work.ts'
 import { deliverFromOutbox } from '../shared/work/outbox.ts'
 import { Mailer } from './mailer.ts'
 import { memoryTransport } from './memory-transport.ts'
 import { type MailerOptions, type MailProviders, mailerOptions } from './options.ts'
-import type { SmtpOptions } from './transport.ts'
-import { work } from './work.ts'
+import type { MailSendTrace } from './provider.ts'
+import type { MailMessage, SmtpOptions } from './transport.ts'
+
+/** Characters of an email's content that the inspector keeps. */
+const maxContent = 256 * 1024
+
+const work: readonly WorkKind[] = [
+  workKind<MailSendTrace>({
+    channel: 'mail.send',
+    role: 'call',
+    list: { id: 'mail', title: 'Emails' },
+    help: 'Emails that were sent',
+    // Includes nothing of the email itself: its addresses and its subject are personal.
+    span: ({ provider }) => `mail ${provider}`,
+    title: ({ mail }) => mail.subject || '(no subject)',
+    note: ({ mail }) => mail.to.map(({ address }) => address).join(', '),
+    data: ({ provider, mail }) => ({ provider, ...contentOf(mail) }),
+    view: 'email',
+    labels: { provider: { attribute: 'framework.mail.provider', of: ({ provider }) => provider } },
+  }),
+]
 
 /**
  * Provides a mailer as `services.mailer`. It closes with the server, after sending the waiting emails.
@@ -27,7 +47,22 @@ export const mailer = definePlugin({
   name: 'mailer',
   access: false,
   options: mailerOptions,
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Mailer',
+      columns: ['Mailer', 'Waiting emails'],
+      rows: (services) => [['mailer', services.get('mailer').waiting]],
+      actions: [
+        {
+          name: 'Verify',
+          run: async (services) => {
+            await services.get('mailer').verify()
+            return 'The default provider can be reached and accepts the login of this mailer.'
+          },
+        },
+      ],
+    },
+  ],
   work,
   reaches: ({ providers }: MailerOptions) =>
     Object.values(providers).flatMap(({ transporter }) => {
@@ -69,3 +104,13 @@ export const mailer = definePlugin({
     ctx.onClose((timeLeft) => service.close({ timeout: timeLeft }))
   },
 })
+
+function contentOf(mail: MailMessage): Record<string, unknown> {
+  const { html, text, subject, from, to, cc, bcc, replyTo, headers, messageId, priority, attachments } = mail
+  return {
+    ...{ messageId, subject, from, to, cc, bcc, replyTo, priority, headers },
+    text: text?.slice(0, maxContent),
+    html: html?.slice(0, maxContent),
+    attachments: attachments.map(({ filename, path, contentType }) => ({ filename, path, contentType })),
+  }
+}

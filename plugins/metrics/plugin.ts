@@ -42,7 +42,22 @@ export const metrics = definePlugin({
   access: { routes: true, ways },
   options: metricsOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Metrics',
+      columns: ['Metric', 'Value'],
+      charts: true,
+      async rows(services) {
+        const lines = (await services.get('metrics').text()).split('\n')
+        // Leaves out buckets, which are for machines.
+        const samples = lines.filter((line) => line !== '' && !line.startsWith('#') && !line.includes('_bucket{'))
+        return samples.map((line) => {
+          const at = line.lastIndexOf(' ')
+          return [line.slice(0, at), Number(line.slice(at + 1))]
+        })
+      },
+    },
+  ],
   provide: (settings) => ({ metrics: new Metrics(settings, ownFamilies) }),
   async setup(ctx, { path, policy, addresses, port, host, buckets, openTelemetry }) {
     const service = ctx.services.get('metrics')

@@ -22,7 +22,18 @@ export const policy = definePlugin({
   routeOptions: { policy: policyOfRoute },
   openapi: { failures },
   work,
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Policies of routes',
+      columns: ['Route', 'Policies', 'Response to a refused request'],
+      rows: (services) =>
+        (guardedRoutes.get(services) ?? []).map(({ route, requirements }) => [
+          route,
+          requirements.map(({ scope, handler }) => `${scope}.${handler}`).join(', '),
+          requirements.map(({ status, manager }) => status ?? manager.status).join(', '),
+        ]),
+    },
+  ],
   provide: () => ({ policy: new PolicyDenials() }),
   setup(ctx) {
     const denials = ctx.services.get('policy')

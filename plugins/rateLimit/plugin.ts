@@ -63,7 +63,16 @@ export const rateLimit = definePlugin({
   },
   memory: { store: 'memory' },
   doctor: async () => (await import('./doctor.ts')).checks,
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Rate limits',
+      columns: ['For', 'Requests of a client', 'Within, s', 'Accepted', 'Refused', 'With'],
+      rows(services) {
+        const all = limitsOfScopes.get(services)?.shown ?? []
+        return all.map((one) => [one.name, one.limits, one.windows, one.accepted, one.refused, one.statusCode])
+      },
+    },
+  ],
   work,
   async setup(ctx, settings) {
     if (settings.store === 'memory') {
