@@ -13,23 +13,11 @@ import {
 import type { JwkSet, JwtClaims } from './jwk.ts'
 import { type Jose, type Keys, loadJose, localKeys, remoteKeys, secretKeys } from './keys.ts'
 
-const symmetric = ['HS256', 'HS384', 'HS512'] as const
-const asymmetric = [
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-  'PS256',
-  'PS384',
-  'PS512',
-  'RS256',
-  'RS384',
-  'RS512',
-] as const
+const family = <Name extends string>(name: Name) => [`${name}256`, `${name}384`, `${name}512`] as const
+const algorithms = [...family('HS'), ...family('ES'), 'EdDSA', 'Ed25519', ...family('PS'), ...family('RS')] as const
 
 /** A signature algorithm of JWTs (RFC 7518); not `none`. */
-export type JwtAlgorithm = (typeof symmetric)[number] | (typeof asymmetric)[number]
+export type JwtAlgorithm = (typeof algorithms)[number]
 
 /** Options of JWTs. */
 export interface JwtOptions {
@@ -70,7 +58,7 @@ export const hmacSecrets = option
 
 const jwtOptions = option
   .shape({
-    algorithms: option.list(option.oneOf(...symmetric, ...asymmetric), { min: 1 }).required(),
+    algorithms: option.list(option.oneOf(...algorithms), { min: 1 }).required(),
     issuer: names.required(),
     audience: names.required(),
     jwks: option.custom<string | JwkSet, URL | JwkSet>(takesAddress, readJwks),
