@@ -1,5 +1,7 @@
 import { AssertionError } from 'node:assert'
 import { option } from '../shared/options/index.ts'
+import { defined } from '../shared/values/json.ts'
+import { matches } from '../shared/values/subset.ts'
 import type { MailMessage, MailTransporter } from './transport.ts'
 
 /** The properties of the expected mail: strings must be equal, regular expressions must match. */
@@ -28,24 +30,7 @@ const mailMatch = option
   .typed<MailMatch>()
 const sentMatch = mailMatch.required()
 
-function describe(mail: MailMessage): object {
-  const { envelope, subject, html, text } = mail
-  return { to: envelope.to, from: envelope.from, subject, html, text }
-}
-
-function fits(expected: string | RegExp | undefined, actual: string | undefined): boolean {
-  if (expected === undefined) return true
-  if (actual === undefined) return false
-  // Not `test`, which remembers its position in a global expression.
-  return typeof expected === 'string' ? actual === expected : actual.search(expected) !== -1
-}
-
-function isMeant(mail: MailMessage, match: MailMatch): boolean {
-  const { from, to } = mail.envelope
-  if (match.to !== undefined && !to.includes(match.to)) return false
-  const actual = { ...mail, from }
-  return (['from', 'subject', 'html', 'text'] as const).every((name) => fits(match[name], actual[name]))
-}
+const isMeant = (mail: MailMessage, match: MailMatch) => matches({ ...mail, ...mail.envelope }, defined(match))
 
 /** Keeps emails in memory instead of sending them, with assertions for tests. */
 export class MemoryTransport implements MailTransporter {
@@ -106,7 +91,7 @@ export class MemoryTransport implements MailTransporter {
   }
 
   #fail(message: string, expected: unknown): never {
-    const actual = this.#sent.map(describe)
+    const actual = this.#sent.map(({ envelope, subject, html, text }) => ({ ...envelope, subject, html, text }))
     throw new AssertionError({ message, actual, expected, operator: 'mail' })
   }
 }

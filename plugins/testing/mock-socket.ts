@@ -5,10 +5,10 @@ import { option } from '../shared/options/index.ts'
 import type { Json } from '../shared/values/json.ts'
 import { deferred } from '../shared/values/promises.ts'
 import { safely } from '../shared/values/safely.ts'
+import { isSubset } from '../shared/values/subset.ts'
 import { shorten, show } from './content.ts'
 import { common, type MockOptions } from './options.ts'
 import { MockResponse } from './response.ts'
-import { isSubset } from './subset.ts'
 
 /** Options for opening a websocket in a test. */
 export interface MockSocketOptions extends Pick<MockOptions<never, Json>, 'headers' | 'query' | 'cookies' | 'ip'> {

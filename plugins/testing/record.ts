@@ -1,7 +1,6 @@
 import { AssertionError } from 'node:assert'
 import { checkOptions } from '../../kernel/index.ts'
-import { isObject } from '../shared/values/json.ts'
-import { isSame } from './subset.ts'
+import { matches } from '../shared/values/subset.ts'
 
 /** A part of an item: a string may be a regular expression, and a list may be one of its items. */
 export type RecordMatch<Item> = {
@@ -79,13 +78,4 @@ export class TestRecord<Item extends object> {
   #fail(message: string, expected: unknown): never {
     throw new AssertionError({ message, actual: this.all, expected, operator: 'record' })
   }
-}
-
-/** Whether an object has these members, a string matches a regular expression, or a list has the value among its items or is equal to it. */
-function matches(actual: unknown, expected: unknown): boolean {
-  if (Array.isArray(actual) && !Array.isArray(expected)) return actual.some((one) => matches(one, expected))
-  // Not `test`, which remembers its position in a global expression.
-  if (expected instanceof RegExp) return typeof actual === 'string' && actual.search(expected) !== -1
-  if (!isObject(expected) || !isObject(actual)) return isSame(actual, expected)
-  return Object.entries(expected).every(([name, value]) => matches(actual[name], value))
 }

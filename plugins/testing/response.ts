@@ -1,7 +1,7 @@
 import { AssertionError } from 'node:assert'
 import type { InjectResponse } from '../../kernel/index.ts'
+import { isSame, isSubset } from '../shared/values/subset.ts'
 import { bodyOf, caseless, type MockCookie, type MockHeaders, parseSetCookie, shorten, show, utf8 } from './content.ts'
-import { isSame, isSubset } from './subset.ts'
 
 /**
  * The response to a mock request. Assertions throw Node's `AssertionError` with the actual and the expected value, and

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { isSubset } from '../../plugins/testing/subset.ts'
+import { isSubset } from '../../plugins/shared/values/subset.ts'
 
 /**
  * What declares a test: `test` of vitest, of `node:test` or of `bun:test`, or `Deno.test`.

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isPlain } from '../shared/values/json.ts'
+import { isObject, isPlain } from './json.ts'
 
 /**
  * Whether `whole` contains everything in `part`: members of objects by name, members of lists in the same order,
@@ -27,4 +27,13 @@ export function isSame(actual: unknown, expected: unknown): boolean {
     return actual.length === expected.length && actual.every((byte, index) => byte === expected[index])
   }
   return isDeepStrictEqual(actual, expected)
+}
+
+/** Whether an object has these members, a string matches a regular expression, or a list has the value among its items or is equal to it. */
+export function matches(actual: unknown, expected: unknown): boolean {
+  if (Array.isArray(actual) && !Array.isArray(expected)) return actual.some((one) => matches(one, expected))
+  // Not `test`, which remembers its position in a global expression.
+  if (expected instanceof RegExp) return typeof actual === 'string' && actual.search(expected) !== -1
+  if (!isObject(expected) || !isObject(actual)) return isSame(actual, expected)
+  return Object.entries(expected).every(([name, value]) => matches(actual[name], value))
 }
