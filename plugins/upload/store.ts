@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, mkdtemp, open, rm, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { unlessAborted } from '../shared/values/promises.ts'
 
 /** A file that is arriving. */
 export interface UploadSource {
@@ -84,7 +85,14 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
       warn(error)
     }
   }
-  const written = async (source: UploadSource) => unlessAborted(Promise.resolve(sink.write(source)), source, discard)
+  const written = async (source: UploadSource) => {
+    const writing = Promise.resolve(sink.write(source))
+    // A sink that ignores the signal must not delay the response.
+    return unlessAborted(writing, source.signal, () => {
+      writing.then(discard, () => {})
+      throw source.signal.reason
+    })
+  }
 
   return {
     async write({ content, ...facts }: StoreSource): Promise<Stored> {
@@ -99,23 +107,6 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
       return { result, release }
     },
   }
-}
-
-/** Stops waiting for a sink that ignores the signal, so that it does not delay the response; its later result is discarded. */
-function unlessAborted(
-  writing: Promise<unknown>,
-  { signal }: UploadSource,
-  discard: (result: unknown) => Promise<void>,
-): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      writing.then(discard, () => {})
-      reject(signal.reason)
-    }
-    if (signal.aborted) return onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    writing.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }
 
 /**

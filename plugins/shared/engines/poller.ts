@@ -1,6 +1,6 @@
 import { systemClock } from '../../../kernel/index.ts'
 import { isUnreachable } from '../stores/unreachable.ts'
-import { deferred } from '../values/promises.ts'
+import { deferred, unlessAborted } from '../values/promises.ts'
 import type { Consumer, DriverHost } from './contract.ts'
 
 /** How to poll an engine. */
@@ -59,7 +59,7 @@ export class Poller implements Consumer {
       try {
         const asked = take(free, this.#stop.signal)
         this.#asked = asked.catch(() => {})
-        const jobs = await (isSlow ? this.#orStopped(asked) : asked)
+        const jobs = await (isSlow ? unlessAborted(asked, this.#stop.signal, () => []) : asked)
         host.up()
         failures = 0
         this.#isRefused = false
@@ -90,16 +90,6 @@ export class Poller implements Consumer {
       this.#wake?.()
     })
     this.#running.add(running)
-  }
-
-  /** Not `Promise.race`: a promise that never settles would keep every race in memory. */
-  #orStopped<Jobs>(asked: Promise<Jobs>): Promise<Jobs | []> {
-    const { signal } = this.#stop
-    return new Promise((resolve, reject) => {
-      const stopped = () => resolve([])
-      signal.addEventListener('abort', stopped, { once: true })
-      asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', stopped))
-    })
   }
 
   /** Waits for an event, or this many milliseconds. */

@@ -20,3 +20,13 @@ export function deferred<T = void>(): Deferred<T> {
 /** Whether a promise is fulfilled within this many milliseconds; one that is rejected is not. */
 export const withinTime = (promise: Promise<unknown>, ms: number, by?: Clock): Promise<boolean> =>
   isInTime(promise, ms, by).catch(() => false)
+
+/** Settles as a promise does, or as `aborted` once the signal aborts. Not `Promise.race`: one that never settles would keep every race in memory. */
+export function unlessAborted<T, Other>(promise: Promise<T>, signal: AbortSignal, aborted: () => Other) {
+  return new Promise<T | Other>((resolve, reject) => {
+    const onAbort = () => resolve(new Promise((settle) => settle(aborted())))
+    if (signal.aborted) return onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
