@@ -31,17 +31,14 @@ export function costLimit(graphql: Graphql, schema: GraphQLSchema, settings: Cos
 function refusalOf(estimate: () => number, max: number): Refusal | undefined {
   try {
     const cost = estimate()
-    return cost > max ? tooDear(cost, max) : undefined
+    if (cost <= max) return undefined
+    const shown = Math.min(cost, Number.MAX_SAFE_INTEGER)
+    const message = `The operation costs ${shown}, and the limit is ${max}. Request fewer fields or shorter lists.`
+    return refuseFailure(400, { message, extensions: { code: 'COST_LIMIT_EXCEEDED', cost: shown, max } })
   } catch (error) {
     // Possible only if the limit of the depth is turned off.
     if (error instanceof RangeError) return refuse(400, 'The operation nests too deep.', 'LIMIT_EXCEEDED')
     if (error instanceof Uncountable) return refuse(400, error.message, 'COST_LIMIT_EXCEEDED')
     throw error
   }
-}
-
-function tooDear(cost: number, max: number): Refusal {
-  const shown = Math.min(cost, Number.MAX_SAFE_INTEGER)
-  const message = `The operation costs ${shown}, and the limit is ${max}. Request fewer fields or shorter lists.`
-  return refuseFailure(400, { message, extensions: { code: 'COST_LIMIT_EXCEEDED', cost: shown, max } })
 }

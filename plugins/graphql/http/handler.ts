@@ -5,7 +5,7 @@ import { mediaTypeOf } from '../../shared/http/media-type.ts'
 import type { FindOperation, Operation } from '../execution/documents.ts'
 import { type Described, describeError, describeResult, httpOf } from '../execution/mask-errors.ts'
 import { isRefusal, type Refusal, refuse, refuseFailure } from '../execution/refusal.ts'
-import type { ContextFunction } from '../options.ts'
+import type { GraphqlSettings } from '../options.ts'
 import type { Graphql } from '../packages.ts'
 import { type Asked, askedByBody, askedByQuery } from './request.ts'
 import { type Events, sendEvent, sendEvents } from './subscribe.ts'
@@ -16,11 +16,9 @@ export interface Engine extends Events {
   readonly find: FindOperation
 }
 
-interface HandlerOptions {
+interface HandlerOptions extends Pick<GraphqlSettings, 'csrfPrevention' | 'context'> {
   /** Returns the engine, or a refusal if the schema cannot be built. */
   readonly engine: () => Engine | Refusal
-  readonly csrfPrevention: boolean
-  readonly context: ContextFunction | undefined
   /** Responds to browsers with the GraphiQL page; `undefined`: there is no page. */
   readonly page: ((req: Request, res: Response) => unknown) | undefined
 }
@@ -171,16 +169,11 @@ function sendResult(
   if (described.errors !== undefined) {
     // GraphQL over HTTP, section 6.4: without data, the status shows the failure, except to clients of application/json.
     if (wanted === 'response' && !('data' in described)) res.status(400)
-    const http = httpOf(thrown ?? [])
-    if (http !== undefined) applyHttp(res, http)
+    const { status, headers } = httpOf(thrown ?? []) ?? {}
+    if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) res.status(status as number)
+    for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, String(value))
   }
   return res.json(described)
-}
-
-function applyHttp(res: Response, http: { readonly status?: unknown; readonly headers?: unknown }): void {
-  const { status, headers } = http
-  if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) res.status(status as number)
-  for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, String(value))
 }
 
 /** Responds to a request that is not executed. */

@@ -7,14 +7,6 @@ import { FileNotFoundError, presetHeaders, type Request, type Response, sendFail
 import { baseStyle, htmlPage, linkedStyle, pagePolicy } from '../../shared/pages/shell.ts'
 import { Memoized } from '../../shared/values/memoize.ts'
 
-/** The GraphiQL page and its files. */
-export interface GraphiqlPage {
-  /** Answers with the page. */
-  answer(req: Request, res: Response): unknown
-  /** Answers with one of its files. */
-  asset(req: Request, res: Response): unknown
-}
-
 interface Asset {
   readonly type: string
   readonly read: () => Promise<Uint8Array>
@@ -42,16 +34,18 @@ const assetHeaders = presetHeaders({
 })
 
 /** Finds the package `graphiql` (version 3); without it, the page explains how to install it. */
-export function openPage(): GraphiqlPage {
+export function openPage() {
   const assets = assetsOf()
   const names = [...assets.keys()]
   return {
-    answer(req, res) {
+    /** Answers with the page. */
+    answer(req: Request, res: Response): unknown {
       // A relative path, so that the page works behind a proxy that removes a part of the path.
       const folder = req.path.endsWith('/') ? 'assets/' : `${req.path.slice(req.path.lastIndexOf('/') + 1)}/assets/`
       return res.setHeaders(pageHeaders).html(names.length === 0 ? hint : page(names.map((name) => folder + name)))
     },
-    async asset(req, res) {
+    /** Answers with one of its files. */
+    async asset(req: Request, res: Response): Promise<unknown> {
       const asset = assets.get(req.params.file ?? '')
       if (asset === undefined) return sendFailure(req, res, FileNotFoundError(), { body: undefined })
       const bytes = await asset.read()
