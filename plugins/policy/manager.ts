@@ -27,7 +27,7 @@ import type { ProofOf, RouteCheckName } from './options.ts'
 
 const { UnknownPolicyError, ResourcePolicyError } = defineErrors({
   UnknownPolicyError: (what: string, name: string, known: readonly string[]) => {
-    const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
+    const names = known.map((one) => JSON.stringify(one)).join(', ') || 'none'
     return `${what} ${JSON.stringify(name)}.${didYouMean(name, known)} Known: ${names}`
   },
   ResourcePolicyError: (scope: string, handler: string, why: string) =>
@@ -234,12 +234,9 @@ export class PolicyManager<
     if (checks === undefined)
       throw UnknownPolicyError('there is no policy scope', String(scope), [...this.#checks.keys()])
     const check = checks.get(handler)
-    if (check === undefined) {
-      throw UnknownPolicyError(`the policy scope ${JSON.stringify(scope)} has no check`, String(handler), [
-        ...checks.keys(),
-      ])
-    }
-    return check
+    if (check !== undefined) return check
+    const names = [...checks.keys()]
+    throw UnknownPolicyError(`the policy scope ${JSON.stringify(scope)} has no check`, String(handler), names)
   }
 }
 

@@ -14,7 +14,8 @@ export function bodyOf(scene: Scene): OpenApiRequestBody | undefined {
   if (withBody.has(method) || bodies.length > 0) schemas.push(...bodiesOfAll(scene, bodies))
   if (schemas.length === 0 && upload === undefined) return undefined
   const schema = (schemas.length > 1 ? { allOf: schemas } : schemas[0]) as OpenApiSchema | undefined
-  const required = bodies.some((one) => !isOptional(one))
+  // A validator may accept a request without a body; a JSON Schema describes an existing one.
+  const required = bodies.some((one) => (one as Optional | null)?._zod?.optin !== 'optional')
   if (upload !== undefined) {
     return { required: true, content: { 'multipart/form-data': { schema: formOf(schema, upload) } } }
   }
@@ -64,10 +65,8 @@ function bodiesOfAll(scene: Scene, bodies: readonly unknown[]): unknown[] {
   })
 }
 
-/** Whether a validator accepts a request without a body; a JSON Schema describes an existing body. */
-function isOptional(schema: unknown): boolean {
-  const zod: unknown = (schema as { _zod?: unknown } | null)?._zod
-  return isObject(zod) && zod.optin === 'optional'
+interface Optional {
+  readonly _zod?: { readonly optin?: unknown }
 }
 
 interface Upload {

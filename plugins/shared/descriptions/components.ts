@@ -151,16 +151,13 @@ function nameOf(schema: unknown): string | undefined {
   return typeof schema.title === 'string' && schema.title.trim() !== '' ? schema.title : undefined
 }
 
-/** Whether a component is worthwhile: strings, numbers and the like are shorter than a reference to them. */
-function isWorthIt(body: unknown): boolean {
-  return isObject(body) && Object.values(body).some((value) => isObject(value) || value instanceof Link)
-}
-
 function isComponent(part: Part): boolean {
   if (part.isReferred) return true
   // A schema that is only a reference is its target.
   if (part.body instanceof Link && part.body.beside === undefined) return false
-  return (part.isNamed || part.uses > 1) && isWorthIt(part.body)
+  if (!part.isNamed && part.uses <= 1) return false
+  // Strings, numbers and the like are shorter than a reference to them.
+  return isObject(part.body) && Object.values(part.body).some((one) => isObject(one) || one instanceof Link)
 }
 
 /** Every part that a value refers to, in order of appearance. */

@@ -33,15 +33,13 @@ const component = option.value<object | boolean>('a component')
 const names = 'names of letters, digits, ".", "-" and "_"'
 
 /** Notes names that references could not use. */
-function checkNames(named: object, place: OptionPlace): void {
+function checkNames<Named extends object>(named: Named, place: OptionPlace): Named {
   const wrong = Object.keys(named).find((name) => !isComponentName(name))
   if (wrong !== undefined) place.wrong(quoted(wrong), names)
+  return named
 }
 
-const requirement = option.record(option.list(text), 'an object of scopes by name').into((named, place) => {
-  checkNames(named, place)
-  return named
-})
+const requirement = option.record(option.list(text), 'an object of scopes by name').into(checkNames)
 
 const anything = option.value<unknown>('anything')
 
@@ -70,10 +68,7 @@ const forms: { readonly [kind: string]: AnyCheck } = {
 
 /** The components of one kind by name; the forms of schemas, of callbacks and of path items are free. */
 export const componentsOfKind = (kind: string) =>
-  option.record((forms[kind] ?? component) as typeof component, 'an object').into((components, place) => {
-    checkNames(components, place)
-    return components
-  })
+  option.record((forms[kind] ?? component) as typeof component, 'an object').into(checkNames)
 
 /** The path of a description, whose routes are below it. */
 export const pathOf = (path: string) =>
