@@ -69,14 +69,16 @@ export const generateCron = ownCommand({
   },
   async run(input) {
     const { kebab, camel, pascal } = namesOf(input.arguments.name, 'cron')
-    const pattern = await patternOf(input.flags.pattern)
+    const { cronJob } = await import('../../plugins/cron/index.ts')
+    // Throws for an invalid pattern; a job that is declared but not started has nothing else.
+    orFail(() => cronJob(input.flags.pattern).destroy(), refusal)
     const timezone = zoneOf(input.flags.timezone)
     const values = {
       kebab,
       name: identifier(camel, 'Cron'),
       className: `${pascal}Cron`,
       asClass: input.flags.class,
-      pattern: literal(pattern),
+      pattern: literal(input.flags.pattern.trim()),
       timezone: timezone && literal(timezone),
     }
     scaffold(input, 'crons', (place) => ({
@@ -85,14 +87,6 @@ export const generateCron = ownCommand({
     }))
   },
 })
-
-/** Reads a pattern as the plugin does, which throws for an invalid one. */
-async function patternOf(given: string): Promise<string> {
-  const { cronJob } = await import('../../plugins/cron/index.ts')
-  // A job that is declared but not started has only its pattern.
-  orFail(() => cronJob(given).destroy(), refusal)
-  return given.trim()
-}
 
 function zoneOf(given: string | undefined): string | undefined {
   if (given === undefined) return undefined

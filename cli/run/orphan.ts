@@ -9,6 +9,5 @@ export function endWithScript(): void {
     if (process.ppid === parent) return
     clearInterval(timer)
     process.kill(process.pid, 'SIGTERM')
-  }, 500)
-  timer.unref()
+  }, 500).unref()
 }

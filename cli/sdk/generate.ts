@@ -76,8 +76,14 @@ export function generateClient(api: ApiDocument, options: GenerateOptions = {}):
   const type = typeOf(tree, typing, '')
   const { title, version } = document.info ?? {}
   const about = [title, version].filter((one) => typeof one === 'string').join(' ')
+  const command = (options.command ?? `${programName} generate-sdk`).replaceAll(/[\r\n\u2028\u2029]/g, ' ')
   return [
-    header(options.command ?? `${programName} generate-sdk`),
+    `// Written by \`${command}\`. Manual changes are lost: run the command again instead.
+/* eslint-disable */
+// biome-ignore-all lint: generated
+// biome-ignore-all format: generated
+// biome-ignore-all assist: generated
+`,
     printer.declarations(),
     shared.declarations(),
     comment([about === '' ? 'The routes of the server.' : `The routes of ${about}.`], ''),
@@ -112,15 +118,6 @@ export function wordsOf(file: string): readonly string[] {
   )
 }
 
-function header(command: string): string {
-  return `// Written by \`${command.replaceAll(/[\r\n\u2028\u2029]/g, ' ')}\`. Manual changes are lost: run the command again instead.
-/* eslint-disable */
-// biome-ignore-all lint: generated
-// biome-ignore-all format: generated
-// biome-ignore-all assist: generated
-`
-}
-
 const operationsBelow = (node: Node): Described[] => [
   ...node.operations.values(),
   ...[...node.children.values()].flatMap((child) => operationsBelow(child.node)),
@@ -148,17 +145,13 @@ function typeOf(node: Node, typing: Typing, indent: string): string {
     else {
       const doc = comment([child.parameters.find((one) => one.description)?.description], inner)
       const type = step.kind === 'rest' ? 'string' : parameterType(child.parameters, printer)
-      members.push(`${doc}${inner}${key(name)}(${variable(step.name)}: ${type}): ${below}`)
+      // The variable is for display in editors; reserved words of the language are entirely in lower case.
+      const words = camel(step.name)
+      const variable = /^[a-z]\w*$/i.test(words) && !reserved.test(words) ? words : 'value'
+      members.push(`${doc}${inner}${key(name)}(${variable}: ${type}): ${below}`)
     }
   }
   return members.length === 0 ? '{}' : `{\n${members.join('\n')}\n${indent}}`
-}
-
-/** A variable's name for display in editors; any would do. */
-function variable(name: string): string {
-  const words = camel(name)
-  // Reserved words of the language are entirely in lower case.
-  return /^[a-z]\w*$/i.test(words) && !reserved.test(words) ? words : 'value'
 }
 
 const reserved =

@@ -96,13 +96,9 @@ export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
     const label = at === 0 ? '' : paint('dim', 'caused by: ')
     // The compiler has already printed the place, with a frame of its own.
     const isFramed = said.includes(' │ ')
-    const where = isFramed
-      ? []
-      : hasPlaces
-        ? placeLines(places, shown, paint)
-        : isOwn
-          ? []
-          : packageFrames(frames, paint)
+    // Errors of the framework name the problem and the remedy; frames of the runtime and of TypeScript loaders add nothing.
+    const ofPackages = isOwn ? [] : frames.filter((frame) => !/node:|\/dist\/cli\//.test(frame)).slice(0, 4)
+    const where = isFramed ? [] : hasPlaces ? placeLines(places, shown, paint) : dim(ofPackages, paint)
     const all = process.env.DEBUG ? dim(frames.slice(0, 50), paint) : []
     return [label + paint('red', first), ...rest, ...[...where, ...all].map((line) => `  ${line}`)]
   })
@@ -113,13 +109,6 @@ export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
 export function explanation(chain: readonly Thrown[]): string | undefined {
   const own = chain.findLast(({ isOwn }) => isOwn)
   return own && `Explained by: npm run framework -- docs ${own.name}`
-}
-
-/** The frames of packages, for errors other than the framework's own, which name the problem and the remedy. */
-function packageFrames(frames: readonly string[], paint: Paint): string[] {
-  // Frames of the runtime and of TypeScript loaders add nothing to the message.
-  const useful = frames.filter((frame) => !frame.includes('node:') && !frame.includes('/dist/cli/'))
-  return dim(useful.slice(0, 4), paint)
 }
 
 const dim = (frames: readonly string[], paint: Paint) => frames.map((line) => paint('dim', line.trim()))

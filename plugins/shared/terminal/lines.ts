@@ -38,14 +38,13 @@ export class ReadableLines {
   }
 
   write(line: string): void {
-    const entry = entryOf(line)
-    const reqId = entry?.reqId
-    if (entry === undefined) this.#write(line)
+    const entry: unknown = safely(() => JSON.parse(line))
+    if (!isObject(entry)) this.#write(line)
     else if (isOfRequest(entry)) {
       const failures = this.#taken(entry.reqId)
       this.#put([this.#request(entry), ...failures.flatMap((one) => (one.isOfRequest ? one.below : linesOf(one)))])
-    } else if (this.#hasRequests && typeof reqId === 'string' && entry.err !== undefined) {
-      this.#keep(reqId, this.#other(entry))
+    } else if (this.#hasRequests && typeof entry.reqId === 'string' && entry.err !== undefined) {
+      this.#keep(entry.reqId, this.#other(entry))
     } else this.#put(linesOf(this.#other(entry)))
   }
 
@@ -142,11 +141,6 @@ function isOfRequest(entry: Entry): entry is Entry & Responded & { readonly reqI
   const { reqId, method, path, status, aborted, ms } = entry
   const texts = [reqId, method, path].every((one) => typeof one === 'string')
   return texts && (typeof status === 'number' || aborted === true) && typeof ms === 'number'
-}
-
-function entryOf(line: string): Entry | undefined {
-  const entry: unknown = safely(() => JSON.parse(line))
-  return isObject(entry) ? entry : undefined
 }
 
 /** An error in the form of loggers, with its causes. */
