@@ -21,14 +21,18 @@ const areKeys =
 /** The arguments that are keys. The drivers pass on values of some commands, such as those of a script, or the password of `CONFIG SET`. */
 function keysOf(command: string, args: readonly string[]): readonly string[] {
   const isScript = /^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$/.test(command)
-  const keys = isScript ? args.slice(2, 2 + Number(args[1])) : args.slice(0, areKeys.test(command) ? 100 : 1)
+  const count = Number(args[1])
+  // With a number that is too large, which Redis refuses, values would count as keys.
+  const ofScript = () => args.slice(2, count <= args.length - 2 ? 2 + count : 2)
+  const keys = isScript ? ofScript() : args.slice(0, areKeys.test(command) ? 100 : 1)
   return keys.filter((key) => key !== '?')
 }
 
 /** How often the same command within one piece of work is worth a remark, as for queries. */
 const repeats = 5
-/** The part of a key that differs between things of one kind: `user:17`. */
+/** The part of a key that differs between things of one kind: `user:17`. Of a long key, which a client may have chosen, the time grows with its square. */
 const differing = /[^:.]*\d[^:.]*/g
+const compared = 200
 
 /**
  * Follows the commands that the application sends to Redis; returns the function that ends this. Those of the framework's own clients are
@@ -45,14 +49,14 @@ export function followRedis(recorder: Recorder): () => void {
         if (isOwnCommand()) return
         const { database, serverAddress, serverPort } = event
         const command = event.command.toUpperCase()
-        const args = event.args[0]?.toUpperCase() === command ? event.args.slice(1) : event.args
+        const args = driver === 'ioredis' ? event.args : event.args.slice(1)
         const keys = keysOf(command, args)
         const server = serverPort === undefined ? serverAddress : `${serverAddress}:${serverPort}`
         const title = redactor.text([command, ...keys, ...(keys.length < args.length ? ['…'] : [])].join(' '), 2_048)
         const from = current.getStore()
         const { data, size } = copied(recorder.hiding(from, { title, data: { command, server, database } }))
         const activity = activities.begin({ kind: 'redis', group: `Redis at redis://${server}`, ...data }, from, size)
-        event[own] = { activity, kind: `${command} ${keys[0]?.replace(differing, '*')}` }
+        event[own] = { activity, kind: `${command} ${keys[0]?.slice(0, compared).replace(differing, '*')}` }
       }),
       followChannel(`tracing:${driver}:command:asyncEnd`, (event: Followed) => {
         if (event[own] === undefined) return

@@ -190,6 +190,8 @@ function withoutCredentials(text: string): string {
     [after(match), after(match) + (lengthAt(of, text, after(match)) ?? 0)] as const
   text = hide(text, bearers, rest(/[^\s"'`,;<>]*/y))
   text = hide(text, signed, rest(/[^\n]*(?:\n[ \t]+[^\n]*)*/y))
+  // What Redis says of a command that it does not know, with its values.
+  text = hide(text, /\bwith args beginning with: /g, rest(/[^\n]*/y))
   text = hide(text, /\bbasic[ \t]{1,8}([\w+/-]{4,}={0,2})/gi, ({ 0: all, 1: given = '', index }) => {
     const login = Buffer.from(given, 'base64').toString('latin1')
     // A word of a sentence decodes to neither.

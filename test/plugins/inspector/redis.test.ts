@@ -34,6 +34,9 @@ describe.skipIf(!hasRedis)('commands of Redis', () => {
       await client.config('SET', 'proc-title-template', 'hidden-value').catch(() => {})
       await client.get('token:hidden-value')
       await client.multi().incr('count').exec()
+      await client.eval('return 1', 3, 'order:1', 'hidden-value').catch(() => {})
+      await client.get('get')
+      await client.call('JSON.SETS', 'order:1', 'hidden-value').catch(() => {})
       await client.lpush('order:1', 'hidden-value').catch(() => {})
       return 'done'
     })
@@ -54,10 +57,16 @@ describe.skipIf(!hasRedis)('commands of Redis', () => {
       'MULTI ok',
       'INCR count ok',
       'EXEC ok',
+      'EVAL … failed',
+      'GET get ok',
+      'JSON.SETS … failed',
       'LPUSH order:1 … failed',
     ])
     expect(JSON.stringify(request)).not.toContain('hidden-value')
-    const failed = await look.details(commands.find(({ outcome }) => outcome === 'failed')!.id)
+    const unknown = await look.details(commands.find(({ title }) => title.startsWith('JSON'))!.id)
+    expect(unknown.error?.message).toMatch(/unknown command 'JSON.SETS', with args beginning with: \[redacted\]$/)
+    expect(JSON.stringify([unknown, await look.json('exceptions')])).not.toContain('hidden-value')
+    const failed = await look.details(commands.at(-1)!.id)
     expect(failed.error?.message).toMatch(/WRONGTYPE/)
     expect(failed.parent).toBe(request.id)
     expect(failed.data).toEqual({ command: 'LPUSH', server: store.url.slice(8), database: 0 })
@@ -80,6 +89,21 @@ describe.skipIf(!hasRedis)('commands of Redis', () => {
       'GET book:2:title',
       'GET book:1:title',
     ])
+  })
+
+  test('with a key of any length cost little', async () => {
+    const { server } = makeServer()
+    server.get('/', async () => {
+      // Of 50 000 characters, it took 16 s to find out that no part is a number.
+      for (let i = 0; i < 5; i++) await client.get('x'.repeat(200_000))
+      return 'done'
+    })
+    const look = await lookAt(server)
+    await server.inject({ url: '/' })
+    expect(await look.newest('redis')).toMatchObject({
+      note: '5 times here',
+      title: expect.stringMatching(/^GET x.*…$/),
+    })
   })
 
   test('of the framework itself are left out: those of a session, a lock, a limit, a queue', async () => {
