@@ -6,6 +6,8 @@ import { isObject } from '../shared/values/json.ts'
 import { safely } from '../shared/values/safely.ts'
 
 const maxReports = 50
+/** Milliseconds after which a process counts as silent: it hangs, or its id belongs to another process by now. */
+const silentAfter = 6 * reportEvery
 
 const isReport = (one: unknown): one is ProcessReport =>
   isObject(one) &&
@@ -16,7 +18,7 @@ const isReport = (one: unknown): one is ProcessReport =>
 /** The processes of the application: this one, its predecessors, and those that report to its page. */
 export class Processes {
   /** By pid, the last that began last. */
-  readonly #reports = new Map<number, ProcessReport>()
+  readonly #reports = new Map<number, { readonly report: ProcessReport; readonly at: number }>()
   readonly #server: Pick<Kernel, 'isListening' | 'url'>
   readonly #store
   readonly #timer
@@ -59,7 +61,7 @@ export class Processes {
   take(text: unknown): ProcessReport | undefined {
     const report = safely(() => JSON.parse(String(text)) as unknown)
     if (!isReport(report) || report.pid === process.pid) return undefined
-    this.#reports.set(report.pid, report)
+    this.#reports.set(report.pid, { report, at: systemClock.now() })
     if (this.#reports.size > maxReports) this.#reports.delete(this.#reports.keys().next().value!)
     return report
   }
@@ -80,11 +82,13 @@ export class Processes {
 }
 
 /** A process that was killed has not reported it. One that may not be asked about counts as running. */
-function seen(one: ProcessReport): ProcessReport {
+function seen({ report: one, at }: { readonly report: ProcessReport; readonly at: number }): ProcessReport {
+  const silent = systemClock.now() - at
   try {
     if (one.state !== 'ended') process.kill(one.pid, 0)
   } catch (error) {
     if ((error as { code?: unknown }).code === 'ESRCH') return { ...one, state: 'ended', why: 'without a report' }
   }
-  return one
+  if (one.state === 'ended' || silent < silentAfter) return one
+  return { ...one, why: `no report for ${Math.round(silent / 1_000)} s` }
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
+import { moveSystemClock } from '../../support/system-clock.ts'
 import { lookAt, makeServer, servers } from './support.ts'
 
 afterEach(async () => {
@@ -33,6 +34,26 @@ test('a process that was killed has ended, though it has not said so', async () 
   child.kill('SIGKILL')
   await once(child, 'exit')
   expect((await list())[1]).toMatchObject({ pid: child.pid, state: 'ended', why: 'without a report' })
+})
+
+test('a process that no longer reports is not shown as ready: another one may have its id', async () => {
+  const { tell, list } = await page()
+  const time = moveSystemClock()
+  const [other, gone] = [
+    { pid: process.ppid, runs: 'queue-start', since: 1, state: 'ready' },
+    { pid: 2 ** 30, runs: 'worker', since: 1, state: 'ended', why: 'SIGKILL' },
+  ]
+  try {
+    for (const one of [other, gone]) await tell(one)
+    await time.advance(29_000)
+    expect((await list()).slice(1)).toEqual([other, gone])
+    await time.advance(11_000)
+    expect((await list()).slice(1)).toEqual([{ ...other, why: 'no report for 40 s' }, gone])
+    await tell(other)
+    expect((await list()).slice(1)).toEqual([other, gone])
+  } finally {
+    time.restore()
+  }
 })
 
 test('what is no report is not shown, and the oldest are dropped', async () => {
