@@ -24,8 +24,8 @@ export function mapOf({ listing }: Kernel, { activities }: Recorder, health: Rea
     const worst = ['error', 'degraded', 'ok'].find((outcome) => checks.includes(outcome))
     madeIn(nodes, name, () => ({ name, kind: 'plugin', needs, health: worst, ...none() }))
     // A plugin that cannot say it now, such as before it has connected, is shown without.
-    const machines = safely(() => reachedBy(definition, settings, scope.services as never)) ?? []
-    const work = safely(() => definition.runs?.(scope.services as never)) ?? []
+    const machines = safely(() => [...reachedBy(definition, settings, scope.services as never)]) ?? []
+    const work = safely(() => [...(definition.runs?.(scope.services as never) ?? [])]) ?? []
     for (const to of [...machines, ...work]) {
       node(to, machines.includes(to) ? 'machine' : 'work')
       edge(name, to)

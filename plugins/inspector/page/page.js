@@ -800,7 +800,9 @@ const countsOf = (one) => briefly(one) && `${briefly(one)} on average`
 function columnsOf({ nodes, edges }) {
   const kindOf = new Map(nodes.map(({ name, kind }) => [name, kind]))
   const works = edges.filter(({ from, to }) => kindOf.get(from) === 'work' && kindOf.get(to) === 'work')
+  // Not further than is shown: there may be more ways through the work than can be counted.
   const depthOf = (name, seen = []) => {
+    if (seen.length > 2) return 0
     const causes = works.filter(({ from, to }) => to === name && !seen.includes(from))
     return Math.min(3, Math.max(0, ...causes.map(({ from }) => depthOf(from, [...seen, name]) + 1)))
   }

@@ -19,9 +19,9 @@ declare module '../../../kernel/plugin/define.ts' {
   }
 }
 
-/** A machine of the map: of its address, nothing before the host and nothing after the question mark is shown. */
+/** A machine of the map: of its address, nothing before the host and nothing after the question mark is shown. With "/" in a password, its rest counts as the path. */
 export const machine = (system: string, address: string): string =>
-  `${system} at ${URL.canParse(address) ? shownAddress(address) : address.replace(/^.*@/s, '')}`
+  `${system} at ${(URL.canParse(address) ? shownAddress(address) : address).replace(/^.*@/s, '')}`
 
 /** The Redis or Postgres of a store, as `redisStore` and `postgresStore` read its options. */
 export function storesOf(store: unknown): string[] {

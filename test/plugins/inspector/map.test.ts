@@ -97,6 +97,7 @@ test('the map names what plugins run and reach, without credentials, before anyt
     reaches: () => {
       throw new Error('not yet')
     },
+    runs: (async () => ['never']) as never,
   })
   const { server } = makeServer(true, {
     cron: { crons: [], lock: { postgres: `postgres://user:${secret}@127.0.0.1:1/jobs` } },
@@ -106,6 +107,8 @@ test('the map names what plugins run and reach, without credentials, before anyt
     mailer: {
       providers: {
         main: { transporter: `smtp://user:${secret}@127.0.0.1:1`, from: 'shop@example.org' },
+        // The password is "1/hidden-value", and was not escaped.
+        wrong: { transporter: `smtp://user:1/${secret}@127.0.0.1:1`, from: 'shop@example.org' },
         second: { transporter: { host: '127.0.0.1', secure: true }, from: 'shop@example.org' },
       },
       defaultProvider: 'main',
@@ -123,7 +126,11 @@ test('the map names what plugins run and reach, without credentials, before anyt
   expect(from(map, 'cron')).toEqual(['Postgres at postgres://127.0.0.1:1/jobs'])
   expect(from(map, 'mqtt')).toEqual(['MQTT broker at mqtt://127.0.0.1:1'])
   expect(from(map, 'rateLimit')).toEqual(['Redis at redis://127.0.0.1:2'])
-  expect(from(map, 'mailer')).toEqual(['SMTP at smtp://127.0.0.1:1', 'SMTP at smtp://127.0.0.1:465'])
+  expect(from(map, 'mailer')).toEqual([
+    'SMTP at smtp://127.0.0.1:1',
+    'SMTP at 127.0.0.1:1',
+    'SMTP at smtp://127.0.0.1:465',
+  ])
   expect(from(map, 'storage')).toEqual(['the bucket "reports" of S3 at http://127.0.0.1:1'])
   expect(from(map, 'database')).toEqual(['SQLite at sqlite://:memory:'])
   expect(from(map, 'meters')).toEqual(['the meter in the cellar', 'read meters'])

@@ -232,6 +232,23 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await page.context().close()
   })
 
+  test('the map of work of which each causes all others is drawn, and names are text', async () => {
+    const { page, wrong, see } = await open({ viewport: { width: 1280, height: 800 } })
+    const nodes = Array.from({ length: 14 }, (_, i) => ({
+      name: `${nasty} ${i}`,
+      kind: 'work',
+      count: 1,
+      failed: 0,
+      ms: 1,
+    }))
+    const edges = nodes.flatMap((from) => nodes.map((to) => ({ ...from, from: from.name, to: to.name })))
+    await page.route('**/api/map', (route) => route.fulfill({ json: { nodes, edges } }))
+    expect(await see('map')).toContain(`${nasty} 13`)
+    expect(await page.locator('main :is(img, script)').count()).toBe(0)
+    expect(wrong).toEqual([])
+    await page.context().close()
+  })
+
   test('new requests come by themselves, and the replay of a failure fails again beside the first one', async () => {
     const { page, wrong, see } = await open({ viewport: { width: 1280, height: 800 } })
     await see('request')
