@@ -78,16 +78,25 @@ export class Transaction {
     return this.#inTurn(async () => {
       const connection = await this.#begun(text)
       const statement = this.#within(text, isOwn)
-      const result = await execute(connection, statement).catch((cause: unknown) => {
+      const result = await execute(connection, statement).catch(async (cause: unknown) => {
         // MySQL has rolled all of it back, and would commit each further statement by itself.
         if (this.host.system === 'mysql' && isConflict(cause))
           this.#failure = Object.assign(TransactionFailedError(), { cause })
+        // An error does not say whether what has failed had committed before.
+        else await (connection.isInTransaction && connection.query('do 0', []).catch(() => {}))
+        this.#noteEnd(connection, text)
         throw cause
       })
-      if (this.kind.isAlone || connection.isInTransaction?.() !== false) return result
-      this.#failure = TransactionStatementError(text.trim().slice(0, 100), 'has')
-      throw this.#failure
+      this.#noteEnd(connection, text)
+      if (this.#failure !== undefined) throw this.#failure
+      return result
     })
+  }
+
+  /** Notes that a statement has committed the transaction. */
+  #noteEnd({ isInTransaction }: Connection, text: string): void {
+    if (!this.kind.isAlone && isInTransaction?.() === false)
+      this.#failure ??= TransactionStatementError(text.trim().slice(0, 100), 'has')
   }
 
   /** The connection, once the transaction has begun and its earlier statements have ended. */

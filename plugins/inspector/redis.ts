@@ -23,8 +23,8 @@ function keysOf(command: string, args: readonly string[]): readonly string[] {
   const isScript = /^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$/.test(command)
   const count = Number(args[1])
   // With a number that is too large, which Redis refuses, values would count as keys.
-  const ofScript = () => args.slice(2, count <= args.length - 2 ? 2 + count : 2)
-  const keys = isScript ? ofScript() : args.slice(0, areKeys.test(command) ? 100 : 1)
+  const end = count <= args.length - 2 ? 2 + count : 2
+  const keys = isScript ? args.slice(2, end) : args.slice(0, areKeys.test(command) ? 100 : 1)
   return keys.filter((key) => key !== '?')
 }
 
@@ -32,7 +32,6 @@ function keysOf(command: string, args: readonly string[]): readonly string[] {
 const repeats = 5
 /** The part of a key that differs between things of one kind: `user:17`. Of a long key, which a client may have chosen, the time grows with its square. */
 const differing = /[^:.]*\d[^:.]*/g
-const compared = 200
 
 /**
  * Follows the commands that the application sends to Redis; returns the function that ends this. Those of the framework's own clients are
@@ -56,7 +55,7 @@ export function followRedis(recorder: Recorder): () => void {
         const from = current.getStore()
         const { data, size } = copied(recorder.hiding(from, { title, data: { command, server, database } }))
         const activity = activities.begin({ kind: 'redis', group: `Redis at redis://${server}`, ...data }, from, size)
-        event[own] = { activity, kind: `${command} ${keys[0]?.slice(0, compared).replace(differing, '*')}` }
+        event[own] = { activity, kind: `${command} ${keys[0]?.slice(0, 200).replace(differing, '*')}` }
       }),
       followChannel(`tracing:${driver}:command:asyncEnd`, (event: Followed) => {
         if (event[own] === undefined) return

@@ -155,7 +155,9 @@ export async function openMysql(settings: DriverSettings, host: DriverHost): Pro
         if (cause.code !== 'ETIMEDOUT') throw cause
         throw Object.assign(DatabaseBusyError(host.name, settings.pool, countsOf(pool)), { cause })
       })
-      const release = (isBroken?: boolean) => (isBroken ? client.destroy() : client.release())
+      // SERVER_STATUS_AUTOCOMMIT: a procedure has turned it off, and nothing that the next caller does would be committed.
+      const isOff = () => (states.get(client)! & 2) === 0
+      const release = (isBroken?: boolean) => (isBroken || isOff() ? client.destroy() : client.release())
       // SERVER_STATUS_IN_TRANS.
       const isInTransaction = () => (states.get(client)! & 1) === 1
       return { client, query: (text, values) => execute(client, text, values), isInTransaction, release }

@@ -446,10 +446,21 @@ describe.skipIf(!hasMariadb)('MySQL alone', () => {
         await add(2)
       }),
     ).rejects.toMatchObject(refused)
+    // Without its transaction, it would have been committed.
+    expect(await copies()).toEqual([5, 4])
     await query('create or replace procedure looks() begin select 1 as a; update books set copies = 7; end')
     await client().transaction(() => query('call looks()'))
     expect(await copies()).toEqual([7, 7])
     expect(client().counts.size - client().counts.idle).toBe(0)
+  })
+
+  test('a connection on which a procedure has turned autocommit off is not given to the next caller', async () => {
+    await query('create or replace procedure turns_off() begin set autocommit = 0; end')
+    await client().transaction(() => query('call turns_off()'))
+    await query('call turns_off()')
+    await Promise.all(Array.from({ length: 20 }, () => add(2)))
+    expect(await copies()).toEqual([1, 21])
+    expect((await query('select @@autocommit as a')).rows).toEqual([{ a: 1 }])
   })
 
   test('ids are forgotten without locking those that come meanwhile', async () => {
