@@ -45,10 +45,11 @@ export function followRedis(recorder: Recorder): () => void {
     type Followed = CommandEvent & { [own]?: { readonly activity: Activity; readonly kind: string } }
     return [
       followChannel(`tracing:${driver}:command:start`, (event: Followed) => {
-        if (isOwnCommand()) return
         const { database, serverAddress, serverPort } = event
         const command = event.command.toUpperCase()
         const args = driver === 'ioredis' ? event.args : event.args.slice(1)
+        // Each connection says which package it is. A Redis before 7.2 does not take that, and the packages do not mind.
+        if (isOwnCommand() || (command === 'CLIENT' && /^setinfo$/i.test(args[0]!))) return
         const keys = keysOf(command, args)
         const server = serverPort === undefined ? serverAddress : `${serverAddress}:${serverPort}`
         const title = redactor.text([command, ...keys, ...(keys.length < args.length ? ['…'] : [])].join(' '), 2_048)

@@ -91,6 +91,22 @@ describe.skipIf(!hasRedis)('commands of Redis', () => {
     ])
   })
 
+  test('that a connection sends to introduce its package are not shown: an older Redis refuses them', async () => {
+    const { server } = makeServer()
+    server.get('/', async () => {
+      const another = client.duplicate()
+      own.push(another)
+      await another.get('a')
+      return 'done'
+    })
+    const look = await lookAt(server)
+    await server.inject({ url: '/' })
+    const titles = (await look.list('redis')).map(({ title }) => title)
+    expect(titles).toContain('GET a')
+    expect(titles.join()).not.toContain('CLIENT')
+    expect(await look.json('exceptions')).toEqual([])
+  })
+
   test('with a key of any length cost little', async () => {
     const { server } = makeServer()
     server.get('/', async () => {
