@@ -68,8 +68,11 @@ export function redisPlace({ url, ...options }: RedisAddress): { place: [] | [ur
 export function shownRedis(address: RedisAddress, client?: object): string {
   const own = client && { place: [], options: Object((client as { options?: unknown }).options) as object }
   const { place, options } = own ?? redisPlace(address)
-  if (place[0] !== undefined) return shownAddress(place[0])
-  const { host = '127.0.0.1', port = 6379, path } = options as { host?: string; port?: number; path?: string }
+  // The package asks a sentinel for the address, and does not connect to any other one that it is given.
+  type Place = { host?: string; port?: number; path?: string; sentinels?: readonly Place[] | null }
+  const sentinel = (options as Place).sentinels?.[0]
+  if (sentinel === undefined && place[0] !== undefined) return shownAddress(place[0])
+  const { host = '127.0.0.1', port = sentinel ? 26379 : 6379, path } = sentinel ?? (options as Place)
   return path ?? `redis://${host}:${port}`
 }
 

@@ -8,6 +8,7 @@ import {
   S3StorageProvider,
 } from 'framework'
 import { definePlugin } from 'framework/kernel'
+import { Redis } from 'ioredis'
 import { afterEach, expect, test } from 'vitest'
 import { lookAt, makeServer, servers } from './support.ts'
 
@@ -84,7 +85,8 @@ test('the map shows what has caused what in the last minute, with how often and 
 })
 
 test('the map names what plugins run and reach, without credentials, before anything has happened', async () => {
-  const secret = 'hidden-value'
+  const secret = 'hidden-value-of-a-length-that-is-enough'
+  const client = new Redis({ host: '127.0.0.1', port: 4, password: 'hidden-value', lazyConnect: true })
   const redis = `redis://user:${secret}@127.0.0.1:1`
   const meters = definePlugin({
     name: 'meters',
@@ -103,6 +105,12 @@ test('the map names what plugins run and reach, without credentials, before anyt
     cron: { crons: [], lock: { postgres: `postgres://user:${secret}@127.0.0.1:1/jobs` } },
     mqtt: { connect: { host: '127.0.0.1', port: 1, password: secret, username: 'user', required: false } },
     queues: { config: { bullmq: { connection: redis } } },
+    locks: {
+      store: {
+        redis: { sentinels: [{ host: '127.0.0.2' }], name: 'main', password: secret, sentinelPassword: secret },
+      },
+    },
+    session: { secret, store: { redis: { client } } },
     rateLimit: { limit: 10, store: { redis: { host: '127.0.0.1', port: 2, password: secret } } },
     mailer: {
       providers: {
@@ -125,6 +133,8 @@ test('the map names what plugins run and reach, without credentials, before anyt
   expect(JSON.stringify(map)).not.toContain(secret)
   expect(from(map, 'cron')).toEqual(['Postgres at postgres://127.0.0.1:1/jobs'])
   expect(from(map, 'mqtt')).toEqual(['MQTT broker at mqtt://127.0.0.1:1'])
+  expect(from(map, 'locks')).toEqual(['Redis at redis://127.0.0.2:26379'])
+  expect(from(map, 'session')).toEqual(['Redis at redis://127.0.0.1:4'])
   expect(from(map, 'rateLimit')).toEqual(['Redis at redis://127.0.0.1:2'])
   expect(from(map, 'mailer')).toEqual([
     'SMTP at smtp://127.0.0.1:1',
