@@ -97,6 +97,7 @@ const exceptions = [
   'test/plugins/imported-classes-legacy.test.ts',
   'test/plugins/imported-classes.test.ts',
   'test/plugins/inspector/edited.test.ts',
+  'test/plugins/inspector/redis.test.ts',
   'test/plugins/marks/*.test.ts',
   'test/plugins/metrics/open-telemetry.test.ts',
   'test/plugins/mqtt/classes.test.ts',

@@ -133,4 +133,10 @@ export class TracePoint<Event extends object> {
   }
 }
 
+/**
+ * Reports each declaration, before what is declared runs anywhere.
+ *
+ * @example
+ * if (declarationPoint.isOn) declarationPoint.publish({ declared: { handler: () => {} } })
+ */
 export const declarationPoint = new TracePoint<DeclarationTrace>('declaration')

@@ -3,6 +3,13 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 // The length of 32 bytes in base64url.
 const macLength = 43
 
+/** A value whose signature is valid. */
+interface SignedValue {
+  readonly value: string
+  /** Whether `sign` would return this string again, which it would not if an older secret signed it. */
+  readonly isCurrent: boolean
+}
+
 /**
  * Signs cookies with the first secret and accepts signatures made with any of them (HMAC-SHA256).
  *
@@ -23,8 +30,8 @@ export class Signer {
     return `${value}.${mac(this.#keys[0]!, name, value)}`
   }
 
-  /** Returns the value without its signature, `undefined` when the signature is invalid; `isCurrent` is whether `sign` would return this string again, which it would not if an older secret signed it. */
-  check(name: string, signed: string): { readonly value: string; readonly isCurrent: boolean } | undefined {
+  /** Returns the value without its signature, `undefined` when the signature is invalid. */
+  check(name: string, signed: string): SignedValue | undefined {
     const dot = signed.length - macLength - 1
     if (dot < 0 || signed.charCodeAt(dot) !== 46) return undefined
     const value = signed.slice(0, dot)

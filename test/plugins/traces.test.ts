@@ -118,7 +118,10 @@ test('mqtt, websockets, channels, graphql and the cache', async () => {
     .poll(() => of('mqtt.message'))
     .toEqual(['mqtt.message start doors/1 doors/# 1', 'mqtt.message done doors/1 doors/# 1'])
   expect(of('mqtt.publish')).toEqual(['mqtt.publish start doors/1 1', 'mqtt.publish done doors/1 1'])
-  expect(of('websocket.message')).toEqual(['websocket.message start /live application hello', 'websocket.message done /live application hello'])
+  expect(of('websocket.message')).toEqual([
+    'websocket.message start /live application hello',
+    'websocket.message done /live application hello',
+  ])
   expect(of('channel.publish')).toEqual([
     'channel.publish start news message "x"',
     'channel.publish done news message "x"',
