@@ -138,7 +138,8 @@ export class Pipeline {
    * begins again when it is read again. `node:http` no longer measures this request, neither its head nor its body. Returns whether that is so.
    */
   postpone(refuse: () => void, { headersTimeout, requestTimeout }: Server): boolean {
-    const isHead = this.#socket.parser?.incoming?.complete
+    // Once all earlier requests have their responses, the parser has none.
+    const isHead = this.#socket.parser?.incoming?.complete !== false
     const limit = isHead ? headersTimeout : requestTimeout
     const measure = (ms = limit) => {
       // Without one, the connection has ended.

@@ -402,6 +402,33 @@ describe('an upload that waits while the server does not read', () => {
   }, 20_000)
 })
 
+test.each([
+  ['its head', ''],
+  ['its body', 'st: x\r\nContent-Length: 9999\r\n\r\n'],
+])(
+  'a request behind answered ones, half of whose head was read with them, is refused if %s is late',
+  async (_, rest) => {
+    const waiting: RawRequest[] = []
+    const take = (raw: RawRequest) => (raw.target === '/1' ? waiting.push(raw) : raw.bytes(9999).catch(() => {}))
+    const port = await serve((raw) => void take(raw), { headersTimeout: 1000, receiveTimeout: 2000 })
+    const client = connect(port, '127.0.0.1').on('error', () => {})
+    client.resume().write(`${get('/1').repeat(18)}POST /upload HTTP/1.1\r\nHo`)
+    const ended = once(client, 'close')
+    await started(17)
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    while (begun.length < 18 || waiting.length > 0) {
+      for (const raw of waiting.splice(0)) answer(raw)
+      await new Promise((resolve) => setTimeout(resolve))
+    }
+    // The check of the limit, which runs once a second, finds the head late, and no request in progress.
+    const writing = setInterval(() => client.write(rest === '' ? 'a' : rest.replace(/.*\n/gs, 'a')), 100)
+    onTestFinished(() => clearInterval(writing))
+    setTimeout(() => client.write(rest), 1500)
+    await ended
+  },
+  10_000,
+)
+
 test('a client that is still reading its response has all of it when the server stops', async () => {
   const size = 16_000_000
   const port = await serve((raw) => {
