@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../../kernel/index.ts'
 import { openInside } from '../../shared/files/open-inside.ts'
 import { mediaTypeOfFile } from '../../shared/http/media-types.ts'
-import { type LocalRoot, ownFolder, using } from './local-paths.ts'
+import { isMissing, type LocalRoot, ownFolder, using } from './local-paths.ts'
 
 /** The version of a key's file: it changes whenever the object is put again. */
 export const versionOf = ({ mtimeNs, size }: BigIntStats): string => `${mtimeNs.toString(36)}-${size.toString(36)}`
@@ -47,6 +47,7 @@ export class LocalTypes {
     return using(await this.#root.open([ownFolder, 'types', hashOf(key)], key), work)
   }
 
+  /** @throws the error of the system if a type may be there and cannot be read. */
   async read(key: string, stats: BigIntStats): Promise<string> {
     try {
       const name = await this.#inFolder(key, (at) => this.#nameIn(at, stats))
@@ -57,8 +58,10 @@ export class LocalTypes {
       } finally {
         await handle.close()
       }
-    } catch {
-      return mediaTypeOfFile(key)
+    } catch (error) {
+      // The type of its name could be one that the object must not have: HTML that was stored as bytes.
+      if (isMissing(error) || typeof (error as { syscall?: unknown }).syscall !== 'string') return mediaTypeOfFile(key)
+      throw error
     }
   }
 

@@ -153,7 +153,13 @@ export class LocalStorageProvider implements StorageProvider {
   /** @internal The open file of a key, for the route that serves its address. */
   async file(key: string): Promise<(OpenFile & { readonly contentType: string }) | undefined> {
     const found = await this.#open(key)
-    return found && { ...found, contentType: await this.#types.read(key, found.stats) }
+    if (found === undefined) return undefined
+    try {
+      return { ...found, contentType: await this.#named(this.#types.read(key, found.stats)) }
+    } catch (error) {
+      await found.handle.close()
+      throw error
+    }
   }
 
   async head(key: string): Promise<StorageMetadata | undefined> {
@@ -226,13 +232,12 @@ export class LocalStorageProvider implements StorageProvider {
   }
 
   async copy(from: string, to: string): Promise<boolean> {
-    const found = await this.#open(from)
+    // With the type of the open file, in case another one is put meanwhile.
+    const found = await this.file(from)
     if (found === undefined) return false
-    // The type of the open file, in case another one is put meanwhile.
-    const type = await this.#types.read(from, found.stats)
     const stream = await content(found)
     try {
-      await this.put(to, stream, type)
+      await this.put(to, stream, found.contentType)
     } finally {
       stream.destroy()
     }
@@ -240,12 +245,12 @@ export class LocalStorageProvider implements StorageProvider {
   }
 
   async move(from: string, to: string): Promise<boolean> {
-    const found = await this.#open(from)
+    const found = await this.file(from)
     if (found === undefined) return false
-    const { handle, stats } = found
+    const { handle, stats, contentType } = found
     await handle.close()
     const publish = () => this.#root.inFolderOf(from, (path) => this.#publish(path, to))
-    await this.#typed(to, stats, await this.#types.read(from, stats), publish)
+    await this.#typed(to, stats, contentType, publish)
     await this.#left(from, stats)
     return true
   }

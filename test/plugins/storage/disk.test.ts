@@ -31,6 +31,7 @@ beforeEach(() => {
   storage = open()
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
+const openFiles = () => readdirSync('/proc/self/fd').length
 
 const refused = { code: 'StorageKeyError', status: 400 }
 const allOperations = (key: string) => [
@@ -198,7 +199,6 @@ describe('on the disk', () => {
 
   test('500 streams that are given up leave no file open', async () => {
     await storage.putObject('a', new Uint8Array(1_000_000))
-    const openFiles = () => readdirSync('/proc/self/fd').length
     const before = openFiles()
     for (let i = 0; i < 500; i++) {
       const stream = await storage.getObject('a', 'stream')
@@ -248,6 +248,22 @@ describe('on the disk', () => {
     await expect(storage.move('c', 'c/d')).rejects.toMatchObject(refused)
     await storage.deleteObject('c')
     expect(readdirSync(join(root, '.storage/types'))).toEqual([])
+  })
+
+  test('a content type that cannot be read is not that of the name, and leaves no file open', async () => {
+    await storage.putObject('page.html', '<script>', 'application/octet-stream')
+    const types = join(root, '.storage/types')
+    const [key] = readdirSync(types) as [string]
+    const [version] = readdirSync(join(types, key)) as [string]
+    rmSync(join(types, key, version))
+    mkdirSync(join(types, key, version))
+    const before = openFiles()
+    const refusal = { code: 'StorageRefusedError', message: expect.stringContaining('EISDIR') }
+    await expect(storage.metadata('page.html')).rejects.toMatchObject(refusal)
+    await expect(storage.copy('page.html', 'copy.html')).rejects.toMatchObject(refusal)
+    await expect(storage.move('page.html', 'moved.html')).rejects.toMatchObject(refusal)
+    expect(openFiles()).toBe(before)
+    expect(await keysOf(storage)).toEqual(['page.html'])
   })
 
   test('there are no addresses', async () => {
