@@ -43,6 +43,9 @@ const members = {
   password: text.secret(),
 }
 
+/** `ioredis` ignores one that is not a number: each request would wait for a Redis that does not respond. */
+const commandTimeout = option.ms({ above: 0 })
+
 /** Whether a value is a client. Its members are not options: read as such, they would make another client, for this machine's Redis. */
 const isClient = (given: unknown) => typeof (given as { sendCommand?: unknown }).sendCommand === 'function'
 
@@ -51,7 +54,10 @@ export function redisOptions<More extends option.Members = {}>(
   more?: More,
 ): Check<RedisAddress | undefined, RedisAddress & option.ShapeValue<More>, 'filled'> {
   const all = { ...members, ...more }
-  const check = option.shape(all, foreignOption([...Object.keys(all), 'family', 'tls', 'keyPrefix']))
+  const foreign = foreignOption([...Object.keys(all), 'family', 'tls', 'keyPrefix'])
+  const check = option.shape(all, (name, given, place) =>
+    name === 'commandTimeout' ? commandTimeout.read(given, place.in(name)) : foreign(name, given, place),
+  )
   const takes = 'options of ioredis ({ url }, or { host, port } and so on)'
   // The check is narrower than the type, which allows options of ioredis that this version does not know.
   return new Check({ ...check.parts, takes, fits: (given) => check.parts.fits(given) && !isClient(given) }) as never

@@ -133,6 +133,8 @@ describe('options of a Redis', () => {
     [{ port: 'main' }, 'redis.port" is a string (not shown)'],
     [{ db: -1 }, 'redis.db" is -1'],
     [{ host: '' }, 'redis.host" is ""; it takes a non-empty string'],
+    [{ commandTimeout: '2s' }, 'redis.commandTimeout" is "2s"; it takes milliseconds'],
+    [{ commandTimeout: 0 }, 'redis.commandTimeout" is 0; it takes milliseconds'],
     [{ password: [secret] }, 'redis.password" is a list (not shown)'],
     [
       { url: `http://user:${secret}@host` },
