@@ -1,7 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import nodeModule from 'node:module'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { namedRoot, rootsOf } from '../../cli/project/sources.ts'
@@ -91,13 +92,17 @@ test.concurrent('a change is served by a new process, which is reported, after t
 server.get('/boom', () => {
   throw new Error('it is of no use') // in the file of the user
 })`
-  const { project, serving, edit } = await serveProject({
-    'src/server.ts': files['src/server.ts'].replace('new Server()', failing) + diary,
-  })
+  const module = files['src/server.ts'].replace('new Server()', failing) + diary
+  // The tests' own folder for compiled code would take the place of that of the application.
+  const ownCache = { NODE_COMPILE_CACHE: undefined }
+  const { project, serving, edit } = await serveProject({ 'src/server.ts': module }, [], { env: ownCache })
   await serving.answers('one')
   await serving.says(/src\/index\.ts on Node\.js\n(.*\n)?root +boot [\d.]+ ms\n[├└]─/)
   await serving.says(new RegExp(`http://127\\.0\\.0\\.1:${serving.port} \\(ready in \\d+ ms\\)`))
   expect(await serving.get()).toMatchObject({ env: 'development', host: '127.0.0.1' })
+  // Compiled code is not in the temporary folder, where another user could put it; from Node.js 22.1 on.
+  const compiled = join(project.folder, 'node_modules/.cache/framework')
+  expect(existsSync(compiled)).toBe('enableCompileCache' in nodeModule)
   // A mistake shows the line of the source, and not that of the compiled code.
   const failed = await fetch(`http://127.0.0.1:${serving.port}/boom`, { headers: { accept: 'text/html' } })
   expect(await failed.text()).toMatch(/src\/server\.ts:5:\d+<.*class="here">.*of no use.*in the file of the user/s)

@@ -56,6 +56,9 @@ function makeApplication(files: Readonly<Record<string, string>> = {}): Project 
   return project
 }
 
+/** The tests' own folder for compiled code would take the place of that of the application. */
+const ownCache = { NODE_COMPILE_CACHE: undefined }
+
 interface Who {
   readonly pid: number
   readonly number: number
@@ -113,7 +116,7 @@ function load(port: number, clients: number) {
 
 test.concurrent('on Node.js: a worker that ends is replaced, and a rolling restart loses no request', async () => {
   const project = makeApplication()
-  const serving = await startWorkers(project, ['--workers', '2', '--stuck-after', '10'])
+  const serving = await startWorkers(project, ['--workers', '2', '--stuck-after', '10'], { env: ownCache })
   try {
     await serving.says('2 workers listen')
     // What the first worker has compiled, from Node.js 22.10 on.
@@ -182,7 +185,7 @@ test.concurrent.each([
   const project = makeApplication()
   // By the name that people type.
   symlinkSync(binary, join(project.folder, name))
-  const env = { PATH: [project.folder, '/usr/bin', '/bin'].join(delimiter) }
+  const env = { ...ownCache, PATH: [project.folder, '/usr/bin', '/bin'].join(delimiter) }
   const serving = await startWorkers(project, ['--workers', '2', '--runtime', name], { env })
   try {
     await serving.says('2 workers listen')
