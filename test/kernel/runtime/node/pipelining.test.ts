@@ -406,7 +406,7 @@ test.each([
   ['its head', ''],
   ['its body', 'st: x\r\nContent-Length: 9999\r\n\r\n'],
 ])(
-  'a request behind answered ones, half of whose head was read with them, is refused if %s is late',
+  'a request whose head came in part with others that have their responses is refused if %s is late',
   async (_, rest) => {
     const waiting: RawRequest[] = []
     const take = (raw: RawRequest) => (raw.target === '/1' ? waiting.push(raw) : raw.bytes(9999).catch(() => {}))
