@@ -101,6 +101,7 @@ interface SentCommand {
 
 /** The members of every client, in addition to the commands. */
 interface Connection {
+  readonly options: { commandTimeout?: unknown }
   /** The socket, once there is one. */
   readonly stream?: Writable
   sendCommand(command: SentCommand, stream?: unknown): Promise<unknown>
@@ -202,6 +203,8 @@ export async function connectRedis<Client>(
   }
   const { place, options: given } = redisPlace(address)
   const client = new Redis(...place, { ...forCallers, commandTimeout, ...given, lazyConnect: true })
+  // Text from the query of an address, where ioredis would wait without end.
+  client.options.commandTimeout = Number(client.options.commandTimeout) || commandTimeout
   improve(client)
   let failure: unknown
   watchConnection(client, (error) => {

@@ -74,6 +74,18 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
     for (const one of [admin, client]) one.disconnect()
   })
 
+  test.each([
+    ['300', 60_000],
+    ['soon', 300],
+  ])('ends a command in time where its address has commandTimeout=%s', async (text, commandTimeout) => {
+    type Client = { call(...args: string[]): Promise<unknown> }
+    const url = `${redis.url}?commandTimeout=${text}`
+    const client = await connectRedis<Client>({ url }, { feature: 'a test', commandTimeout })
+    const waiting = client.call('BLPOP', 'nothing', '20')
+    await expect(waiting).rejects.toThrow('Command timed out')
+    client.disconnect()
+  })
+
   test('of queues is refused, too', async () => {
     const queue = bullmqQueue<number>('database-99')
     defineQueueConfiguration({ bullmq: { connection: `${redis.url}/99`, publishTimeout: 3_000 } })
