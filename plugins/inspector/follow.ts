@@ -138,12 +138,14 @@ function followWork(recorder: Recorder, links: Links, kind: WorkKind, plugin: st
   return together([
     entered<Followed>(recorder, channel, (event) => {
       const data = kind.data?.(event as never) ?? {}
-      const what = shown(recorder, kind, event, data, kind.span(event as never))
+      const span = kind.span(event as never)
+      const what = shown(recorder, kind, event, data, span)
       const link = isPublished ? {} : links.of(event)
       // A message published without a link does not belong to the work that happens to run here.
       const isTaken = !isPublished && isCarrier(event.carrier)
       const from = isTaken ? undefined : current.getStore()
-      const group = kind.role === 'call' ? plugin : kind.span(event as never)
+      // A publication over MQTT has no name of its own: topics are too many.
+      const group = kind.role === 'call' ? plugin : span === kind.role ? `${span} ${plugin}` : span
       const activity = activities.begin({ ...what.begun, ...link, group }, from, what.size)
       if (isPublished) links.fill(event, activity)
       event[own] = { activity, data }

@@ -23,6 +23,7 @@ export class Processes {
   readonly #store
   readonly #timer
   #state: ProcessReport['state'] = 'booting'
+  #wasReady = false
   #restarts: number | undefined
 
   constructor(server: Pick<Kernel, 'isListening' | 'url'>) {
@@ -45,7 +46,9 @@ export class Processes {
       runs: inspectorRequest()?.runs ?? 'server',
       since: Math.round(systemClock.now() - process.uptime() * 1_000),
       state: this.#state,
-      why: this.#state === 'ended' ? `exit code ${process.exitCode ?? 0}` : undefined,
+      // A command whose application does not boot closes it before it knows its exit code.
+      why:
+        this.#state !== 'ended' ? undefined : this.#wasReady ? `exit code ${process.exitCode ?? 0}` : 'a failed start',
       memory: process.memoryUsage.rss(),
       restarts: this.#restarts,
       url: this.#server.isListening ? this.#server.url : undefined,
@@ -54,6 +57,7 @@ export class Processes {
 
   report(state: ProcessReport['state']): void {
     this.#state = state
+    this.#wasReady ||= state === 'ready'
     this.#store?.set(String(process.pid), JSON.stringify(this.#own), systemClock.now() + reportKept)
   }
 

@@ -843,7 +843,7 @@ function drawing(map) {
   const boxes = columns.flat().map((node) => {
     const [x, y] = places.get(node.name)
     const isWrong = node.failed || (node.health && node.health !== 'ok')
-    const short = node.name.length > 25 ? `${node.name.slice(0, 24)}…` : node.name
+    const short = node.name.length > 23 ? `${node.name.slice(0, 22)}…` : node.name
     return svg(
       'g',
       { class: `${node.kind}${isWrong ? ' failed' : ''}` },

@@ -59,9 +59,10 @@ test('the map shows what has caused what in the last minute, with how often and 
     health: true,
     mailer: { providers, defaultProvider: 'main' },
   }) as unknown as { server: import('framework').Server }
-  server.post('/orders/:id', async () =>
-    orders.publish({ book: 1 }, { attempts: 2, backoff: { type: 'fixed', delay: 1 } }),
-  )
+  server.post('/orders/:id', async () => {
+    await mqtt.publish('inspected/front', 'open')
+    return orders.publish({ book: 1 }, { attempts: 2, backoff: { type: 'fixed', delay: 1 } })
+  })
   await server.listen()
   const look = await lookAt(server)
   await server.inject({ method: 'POST', url: '/orders/1' })
@@ -76,6 +77,7 @@ test('the map shows what has caused what in the last minute, with how often and 
       expect.objectContaining({ from: 'process map-orders', to: 'mailer', count: 1, failed: 0 }),
       expect.objectContaining({ from: 'queues', to: 'process map-orders', count: 0 }),
       expect.objectContaining({ from: 'cron', to: 'cron map-cleaning', count: 0 }),
+      expect.objectContaining({ from: 'POST /orders/:id', to: 'publish mqtt', count: 1 }),
       expect.objectContaining({ from: 'mqtt', to: 'process inspected/front', count: 0 }),
     ]),
   )

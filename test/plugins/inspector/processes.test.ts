@@ -1,11 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { definePlugin } from 'framework/kernel'
 import { afterEach, expect, test } from 'vitest'
+import { requestInspector } from '../../../plugins/shared/development/inspector-request.ts'
+import { setHandover } from '../../../plugins/shared/environment/handover.ts'
 import { moveSystemClock } from '../../support/system-clock.ts'
 import { lookAt, makeServer, servers } from './support.ts'
 
 afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close()
+  requestInspector(undefined as never)
+  setHandover(undefined as never)
+  for (const server of servers.splice(0)) await server.close().catch(() => {})
 })
 
 async function page() {
@@ -54,6 +59,23 @@ test('a process that no longer reports is not shown as ready: another one may ha
   } finally {
     time.restore()
   }
+})
+
+test('a process whose application does not boot has ended without having started', async () => {
+  const told: { state: string; why?: string }[] = []
+  requestInspector({ token: 'token', port: '1', runs: 'queue-start' })
+  setHandover({ open: () => ({ set: (_id, text) => void told.push(JSON.parse(text)), delete() {} }) })
+  const { server } = makeServer(true, {
+    broken: definePlugin({
+      name: 'broken',
+      setup() {
+        throw new Error('no paper')
+      },
+    })(),
+  })
+  await expect(server.ready()).rejects.toThrow('no paper')
+  await server.close().catch(() => {})
+  expect(told.at(-1)).toMatchObject({ state: 'ended', why: 'a failed start' })
 })
 
 test('what is no report is not shown, and the oldest are dropped', async () => {

@@ -72,6 +72,19 @@ describe.skipIf(!hasRedis)('commands of Redis', () => {
     expect(failed.data).toEqual({ command: 'LPUSH', server: store.url.slice(8), database: 0 })
   })
 
+  test('with which a client introduces itself are left out: an older Redis refuses them, and nothing has failed', async () => {
+    const { server } = makeServer()
+    server.get('/hello', () => 'hello')
+    const look = await lookAt(server)
+    const second = new Redis(store.url)
+    own.push(second)
+    await second.ping()
+    await second.get('after')
+    const titles = (await look.list('redis')).map(({ title }) => title)
+    expect(titles).toContain('GET after')
+    expect(titles.filter((title) => title.includes('SETINFO'))).toEqual([])
+  })
+
   test('that a request sends again and again for each thing are marked', async () => {
     const { server } = makeServer()
     server.get('/books', async () => {
