@@ -1,6 +1,7 @@
 import type { Kernel, Services } from '../../kernel/index.ts'
 import type { CronJobInfo } from '../../plugins/cron/index.ts'
 import { isProduction } from '../../plugins/shared/environment/node-env.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { ensurePlugin } from '../application/plugin.ts'
 import { printTable } from '../columns.ts'
@@ -36,6 +37,8 @@ const inBackground = <Plugin extends 'cron' | 'queues'>(
       const inspector = isProduction()
         ? undefined
         : joinInspector(process.cwd(), plugin === 'cron' ? 'cron-start' : 'queue-start', note)
+      // As that server has it: pages and figures that are open while developing refuse any other boot. This process has no port.
+      if (inspector !== undefined) safely(() => (process.env.NODE_ENV ||= 'development'))
       const application = await applicationOf(flags)
       await ensurePlugin(application, plugin)
       // Before anything is started that must be stopped.

@@ -28,7 +28,7 @@ orders.subscribe(({ book }) => {
   server.logger.info(\`packs \${book}\`)
   if (book === 'torn') throw new Error('the book is torn')
 })
-export const server = new Server({ plugins: { queues: true } })
+export const server = new Server({ plugins: { queues: { ui: true }, metrics: true } })
 server.get('/', () => process.pid)
 server.get('/order', async ({ query }) => {
   await orders.publish({ book: String(query.book), password: 'hunter2' })
@@ -57,7 +57,8 @@ test.runIf(hasRedis)(
 
     const file = join(project.folder, 'node_modules/.cache/framework/inspector.json')
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    const beside = await startBeside(project, ['queue-start'], env)
+    // The page of the queues and the metrics are open while developing only, and the command runs beside a server that does.
+    const beside = await startBeside(project, ['queue-start'], { ...env, NODE_ENV: '' })
     opened.push(() => beside.end('SIGKILL'))
     await beside.says(`The inspector of "framework serve" shows them: ${address.split('?')[0]}\n`)
 
