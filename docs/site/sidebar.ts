@@ -62,6 +62,7 @@ export const sidebar: readonly Section[] = [
         prisma: 'Prisma',
         mysql: 'MySQL',
         mongodb: 'MongoDB',
+        redis: 'Redis',
         'change-a-table': 'Migrations without downtime',
         vite: 'Vite',
         workspace: 'Next.js in a workspace',
