@@ -24,7 +24,8 @@ export class Version extends Child<Order, News> {
   readonly taken: Promise<NewsOf<'taken'>>
   readonly #failed: Promise<Failure>
   readonly #listening: Promise<Listening>
-  #failure: Crash | undefined
+  /** The failure that ended it, if it could report that. */
+  failure: Crash | undefined
 
   /** `kept` receives the changes of the data that its stores keep. */
   constructor({ program, args }: Launch, cwd: string, env: NodeJS.ProcessEnv, kept: (change: Kept) => void) {
@@ -39,13 +40,8 @@ export class Version extends Child<Order, News> {
     this.#listening = this.news.next('listening')
     this.news.each('kept', kept)
     this.news.each('crashed', ({ failure }) => {
-      this.#failure = failure
+      this.failure = failure
     })
-  }
-
-  /** The failure that ended it, if it could report that. */
-  get failure(): Crash | undefined {
-    return this.#failure
   }
 
   /** Lets it listen. */

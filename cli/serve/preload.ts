@@ -50,10 +50,7 @@ async function attend(parent: number): Promise<void> {
   const restore = bringHandover(send)
   const { open, isComplete } = await holdListening(send, orders.next('shown'))
   // After the framework's own modules, which then do not pass through the hooks.
-  const failure = await registerTypeScript().then(
-    () => undefined,
-    (error: Error) => error,
-  )
+  const failure = await registerTypeScript().catch((error: Error) => error)
   if (!isComplete || failure !== undefined) send({ framework: 'unfit' })
   if (isEarly) await warmUp()
   const { inspect, inspector: token, log, failure: shown } = await load
@@ -64,7 +61,8 @@ async function attend(parent: number): Promise<void> {
   // An application that has no work left ends, as it would without a channel.
   ;(process as { channel?: { unref?(): void } }).channel?.unref?.()
   if (failure !== undefined) giveUp(failure)
-  await loadFiles()
+  // Loads `.env` and its siblings: the application's first module finds their variables in `process.env`, as with `framework/env`.
+  await import('../../plugins/shared/environment/process.ts').then((files) => files.loadEnvironment()).catch(fail)
   const inspector = async () => (await import('node:inspector')).open()
   if (inspect === 'at once') await inspector()
   void go
@@ -75,16 +73,6 @@ async function attend(parent: number): Promise<void> {
       return inspect === 'later' ? inspector() : undefined
     })
     .then(open, open)
-}
-
-/** Loads `.env` and its siblings: the application's first module finds their variables in `process.env`, as with `framework/env`. */
-async function loadFiles(): Promise<void> {
-  try {
-    const { loadEnvironment } = await import('../../plugins/shared/environment/process.ts')
-    loadEnvironment()
-  } catch (error) {
-    fail(error as Error)
-  }
 }
 
 /** Fails, unless the module is JavaScript, which does not need a compiler. */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LogForm } from '../../plugins/shared/terminal/form.ts'
+import { deferred } from '../../plugins/shared/values/promises.ts'
 import { Children, saidOf } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { isCode, isSetting } from '../project/sources.ts'
@@ -64,7 +65,7 @@ export class Supervisor {
   readonly #spare = makeSpare(() => this.#spawn())
   /** One token for all versions: an open page continues with the next one. */
   readonly #token: string | undefined
-  readonly #waiting = new Set<() => void>()
+  #changed = deferred<'change'>()
   readonly #end: Promise<EndSignal>
   /** The version that listens. */
   #live: Version | undefined
@@ -114,16 +115,13 @@ export class Supervisor {
   }
 
   #wake(): void {
-    for (const resolve of this.#waiting) resolve()
-    this.#waiting.clear()
+    this.#changed.resolve('change')
+    this.#changed = deferred()
   }
 
   /** Resolves with the next change or signal; immediately if there already is one. */
-  #news(): Promise<'change'> {
-    return new Promise((resolve) => {
-      this.#waiting.add(() => resolve('change'))
-      if (this.#pending !== undefined || this.#children.isStopping) this.#wake()
-    })
+  async #news(): Promise<'change'> {
+    return this.#pending !== undefined || this.#children.isStopping ? 'change' : this.#changed.promise
   }
 
   /** Makes the pending changes the cause of the next start. */

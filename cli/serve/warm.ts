@@ -7,16 +7,12 @@
  */
 export async function warmUp(): Promise<void> {
   try {
-    await bootSmall()
+    const { RouteCollection, Server } = await import('../../index.ts')
+    // PORT in the environment may be invalid: Kubernetes sets it to an address.
+    const server = new Server({ router: new RouteCollection(), port: 0 })
+    const body = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+    server.post('/', { body, responses: { 200: body } }, (req) => req.body)
+    await server.ready()
+    await server.close()
   } catch {}
-}
-
-async function bootSmall(): Promise<void> {
-  const { RouteCollection, Server } = await import('../../index.ts')
-  // PORT in the environment may be invalid: Kubernetes sets it to an address.
-  const server = new Server({ router: new RouteCollection(), port: 0 })
-  const body = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
-  server.post('/', { body, responses: { 200: body } }, (req) => req.body)
-  await server.ready()
-  await server.close()
 }

@@ -96,7 +96,10 @@ export class Supervisor {
   }
 
   #begin(slot: Slot, leads: boolean): Worker {
-    const ask: Worker['ask'] = (topic, question) => this.#askLead(topic, question)
+    const ask: Worker['ask'] = async (topic, question) => {
+      if (this.#lead === undefined || this.#lead.isEnded) throw new Error('no worker is running at the moment')
+      return this.#lead.ask(topic, question)
+    }
     const worker = this.#alive.add(new Worker(this.#supervision, slot.number, leads, ask))
     if (leads) this.#lead = worker
     void worker.ended.then((ended) => {
@@ -124,11 +127,6 @@ export class Supervisor {
     const [next] = there.sort((one, other) => other.since - one.since)
     this.#lead = next?.worker
     this.#lead?.give({ framework: 'lead' })
-  }
-
-  async #askLead(topic: string, question: unknown): Promise<unknown> {
-    if (this.#lead === undefined || this.#lead.isEnded) throw new Error('no worker is running at the moment')
-    return this.#lead.ask(topic, question)
   }
 
   /** Starts a worker; resolves to whether it listens, and has therefore taken its place. */
