@@ -194,11 +194,7 @@ function documented(request: WebRequest): HeaderLines {
 function agrees(direct: (request: WebRequest) => HeaderLines, request: WebRequest): boolean {
   try {
     const joined = [...new Headers(direct(request) as [string, string][])]
-    const there = documented(request)
-    return (
-      there.length === joined.length &&
-      there.every(([name, value], i) => joined[i]![0] === name && joined[i]![1] === value)
-    )
+    return JSON.stringify(joined) === JSON.stringify(documented(request))
   } catch {
     return false
   }

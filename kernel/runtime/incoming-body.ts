@@ -81,7 +81,7 @@ export class IncomingBody extends Running {
       if (!isOver) this.isAbandoned = true
       isOver = true
       this.#end()
-      void reader?.cancel().catch(ignore)
+      void reader?.cancel().catch(() => {})
     }
     return {
       next: async () => {
@@ -145,5 +145,3 @@ const whole = (request: globalThis.Request): Promise<Uint8Array> =>
   typeof request.bytes === 'function'
     ? request.bytes()
     : (request as globalThis.Request).arrayBuffer().then((bytes) => new Uint8Array(bytes))
-
-function ignore(): void {}

@@ -36,7 +36,7 @@ export function isLingering(socket: Duplex): boolean {
 export function closeUnread(message: IncomingMessage, response: ServerResponse): void {
   if (!isBun) {
     // With a 'readable' listener, Node does not dump (that is, read) the rest of the body after the response.
-    if (!message.readableEnded) message.on('readable', ignore)
+    if (!message.readableEnded) message.on('readable', () => {})
     lingerAfter(message.socket)
     return
   }
@@ -49,5 +49,3 @@ export function closeUnread(message: IncomingMessage, response: ServerResponse):
   if (response.writableFinished) linger()
   else response.once('finish', linger)
 }
-
-function ignore(): void {}

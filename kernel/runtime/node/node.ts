@@ -118,18 +118,14 @@ export class NodeAdapter implements Adapter {
 
   #endIdle(server: Server): void {
     // `closeIdleConnections` would also end connections whose last response is still being sent or read.
-    if (!this.#isSending()) server.closeIdleConnections()
+    const all = [...this.#sockets, ...this.#secured] as OpenSocket[]
+    const isSending = (socket: OpenSocket) =>
+      socket._httpMessage?.writableEnded || socket.writableLength > 0 || isLingering(socket)
+    if (!all.some(isSending)) server.closeIdleConnections()
     // Node counts a connection without a single byte as busy and would wait for it for ever. Bun shows a connection
     // only with its first request, and does not count bytes.
     if (isBun) return
-    for (const socket of [...this.#sockets, ...this.#secured]) if (socket.bytesRead === 0) socket.destroy()
-  }
-
-  #isSending(): boolean {
-    for (const socket of [...this.#sockets, ...this.#secured])
-      if ((socket as OpenSocket)._httpMessage?.writableEnded || socket.writableLength > 0 || isLingering(socket))
-        return true
-    return false
+    for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
   }
 }
 
