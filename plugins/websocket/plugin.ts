@@ -94,9 +94,7 @@ export const websocket = definePlugin({
     ctx.onRoute((route) => {
       const { websocket: handlers, socket: own, incoming, outgoing } = route.settings
       if (handlers === undefined) {
-        const unused = Object.entries({ incoming, outgoing, socket: route.settings.socket }).find(
-          ([, value]) => value !== undefined,
-        )
+        const unused = Object.entries({ incoming, outgoing, socket: own }).find(([, value]) => value !== undefined)
         if (unused !== undefined)
           throw WebsocketRouteError(
             `the option ${unused[0]} is for websockets only: use router.ws(path, options, handlers)`,

@@ -9,6 +9,7 @@ import {
 } from '../../kernel/index.ts'
 import { networkOf } from '../shared/http/network.ts'
 import { madeIn, sharing } from '../shared/values/memoize.ts'
+import { deferred } from '../shared/values/promises.ts'
 import { checkOrigin } from './handshake.ts'
 import { readerOf } from './messages.ts'
 import type { WebsocketSettings } from './options.ts'
@@ -175,9 +176,8 @@ export class Sockets implements AllSockets {
   readonly closeAll = sharing(async (): Promise<void> => {
     for (const socket of this.#all) socket.goAway(1001, 'the server is shutting down')
     if (this.#all.size === 0) return
-    const empty = new Promise<void>((resolve) => {
-      this.#onEmpty = resolve
-    })
+    const { promise: empty, resolve } = deferred()
+    this.#onEmpty = resolve
     const terminate = () => {
       for (const socket of this) socket.terminate()
     }

@@ -1,4 +1,5 @@
-import type { OpenTransport, Transport, TransportEvents } from './contract.ts'
+import { madeIn } from '../../shared/values/memoize.ts'
+import { type OpenTransport, refused, type Transport, type TransportEvents } from './contract.ts'
 
 /** The part of Bun's socket that is used here, which is itself a transport: that saves an object for each. Without its second argument, `send` compresses nothing. */
 interface BunSocket extends Transport {
@@ -20,8 +21,7 @@ const ofServer = new WeakMap<object, BunHandlers>()
 
 /** The handlers of a server: a single object, however many scopes have the plugin, because `Bun.serve` accepts only one. */
 export function bunHandlers(server: object, maxMessageSize: number, compression: boolean): BunHandlers {
-  const handlers = ofServer.get(server) ?? newHandlers()
-  ofServer.set(server, handlers)
+  const handlers = madeIn(ofServer, server, newHandlers)
   handlers.maxPayloadLength = Math.max(handlers.maxPayloadLength, maxMessageSize)
   handlers.perMessageDeflate ||= compression
   return handlers
@@ -54,6 +54,5 @@ export const openBun: OpenTransport = (connection, headers, { protocol }, events
   for (let i = 0; i < headers.length; i += 2) lines.push([headers[i]!, headers[i + 1]!])
   if ((connection.server as BunServer).upgrade(connection.request, { headers: lines, data: events })) return undefined
   // The client has left, or Bun refused its handshake.
-  events.closed(1006, '')
-  return new Response(null, { status: 400 })
+  return refused(events)
 }

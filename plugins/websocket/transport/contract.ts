@@ -58,3 +58,8 @@ export type OpenTransport = (
   options: TransportOptions,
   events: TransportEvents,
 ) => unknown
+
+export function refused(events: TransportEvents): Response {
+  events.closed(1006, '')
+  return new Response(null, { status: 400 })
+}

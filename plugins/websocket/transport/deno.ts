@@ -1,5 +1,5 @@
 import { systemClock } from '../../../kernel/index.ts'
-import type { OpenTransport, Transport, TransportEvents } from './contract.ts'
+import { type OpenTransport, refused, type Transport, type TransportEvents } from './contract.ts'
 
 interface DenoRuntime {
   upgradeWebSocket(
@@ -51,11 +51,6 @@ export const openDeno: OpenTransport = (connection, headers, { protocol, silence
     events.closed(code === 0 ? 1006 : code, reason)
   }
   return response
-}
-
-function refused(events: TransportEvents): Response {
-  events.closed(1006, '')
-  return new Response(null, { status: 400 })
 }
 
 class DenoWire implements Transport {
