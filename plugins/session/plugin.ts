@@ -83,25 +83,15 @@ export const session = definePlugin({
       }
       const cookie = req.cookies[name] ?? ''
       const signed = signer.check(name, cookie)
-      if (signed === undefined || !isId(signed.value)) {
-        req[slot] = keeper
-        return next()
-      }
-      const { value: id, isCurrent } = signed
+      const { value: id = '', isCurrent = false } = signed ?? {}
       const take = (text: string | undefined) => {
         if (text === undefined) req[slot] = keeper
         else place(req, new SessionRecord(keeper, { id, text, cookie: isCurrent ? cookie : undefined }))
-      }
-      const found = keeper.load(id)
-      if (!(found instanceof Promise)) {
-        take(found)
         return next()
       }
+      const found = isId(id) ? keeper.load(id) : undefined
       // The promise of `next()` is left to the chain, which awaits it anyway.
-      return found.then((text) => {
-        take(text)
-        next()
-      })
+      return found instanceof Promise ? found.then((text) => void take(text)) : take(found)
     })
 
     ctx.onSend(function sessionOnSend(req: WithSession, res) {

@@ -289,10 +289,7 @@ class Call<Value = void> implements Promise<Value> {
     const first = this.#first ?? this
     const next = new Call(settled, first)
     settled.catch(async (error: unknown) => {
-      const own = await first.settled.then(
-        () => undefined,
-        (failure: unknown) => failure,
-      )
+      const own = await first.settled.catch((failure: unknown) => failure)
       // A failure of the callback itself is treated as with any promise.
       if (own !== error && !next.isHeard && !next.#isFollowed) throw error
     })

@@ -10,22 +10,16 @@ import type { RedisClient } from './redis.ts'
 
 /** Opens the store of the options for the sessions of `owner`. */
 export async function openStore(choice: StoreChoice, owner: string, log: Logger): Promise<NamedStore> {
-  switch (choice.kind) {
-    case 'memory':
-      return { name: 'memory', store: await memoryStore(choice.max, owner, log) }
-    case 'redis': {
-      const { redisStore } = await import('./redis.ts')
-      const down = 'the Redis of the session store cannot be reached; trying again'
-      const availability = new Availability(reporting(log, down))
-      const open = await openRedis<RedisClient>(choice.redis, 'the session plugin (store redis)', (error) => {
-        if (error === undefined) availability.works()
-        else availability.fails(error)
-      })
-      return { name: 'redis', store: redisStore(open, choice.redis.prefix) }
-    }
-    case 'custom':
-      return { name: nameOf(choice.store), store: textsIn(await exactStore(choice.store, log)) }
-  }
+  if (choice.kind === 'memory') return { name: 'memory', store: await memoryStore(choice.max, owner, log) }
+  if (choice.kind === 'custom')
+    return { name: nameOf(choice.store), store: textsIn(await exactStore(choice.store, log)) }
+  const { redisStore } = await import('./redis.ts')
+  const down = 'the Redis of the session store cannot be reached; trying again'
+  const availability = new Availability(reporting(log, down))
+  const open = await openRedis<RedisClient>(choice.redis, 'the session plugin (store redis)', (error) =>
+    error === undefined ? availability.works() : availability.fails(error),
+  )
+  return { name: 'redis', store: redisStore(open, choice.redis.prefix) }
 }
 
 async function memoryStore(max: number, owner: string, log: Logger): Promise<NamedStore['store']> {

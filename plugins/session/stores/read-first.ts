@@ -1,4 +1,5 @@
 import { LruMap } from '../../shared/values/lru.ts'
+import { madeIn } from '../../shared/values/memoize.ts'
 import type { ExactStore, SessionStore } from './contract.ts'
 
 /**
@@ -20,8 +21,7 @@ export function readFirst(store: SessionStore) {
   }
 
   const write = async (id: string, data: object, ttl: number): Promise<void> => {
-    const all = writing.get(id) ?? new Set()
-    writing.set(id, all)
+    const all = madeIn(writing, id, () => new Set<Promise<void>>())
     const one = (async () => store.set(id, data, ttl))()
     all.add(one)
     try {
