@@ -16,6 +16,7 @@ import { type RunningTransaction, transactionAt } from '../shared/work/transacti
 import { processConfig } from './config.ts'
 
 type Driver = QueueDriver<object>
+type Question<Result> = (driver: Driver, signal: AbortSignal) => Result
 
 /** A built-in kind of engine outside of the process. */
 interface Kind {
@@ -163,19 +164,13 @@ export class Engines {
    *
    * @throws QueueUnavailableError (as a rejection) when it cannot be reached; its refusals reject unchanged.
    */
-  ask<Result>(
-    queue: QueueRef,
-    question: (driver: Driver, signal: AbortSignal) => Result,
-  ): Result | Promise<Awaited<Result>> {
+  ask<Result>(queue: QueueRef, question: Question<Result>): Result | Promise<Awaited<Result>> {
     // It waits for nothing: a timer, an abort controller and promises would take half of the time of a message.
     if (queue.kind === 'memory' && queue.pubsub === undefined) return question(this.memory as Driver, never)
     return this.#askInTime(queue, question)
   }
 
-  async #askInTime<Result>(
-    queue: QueueRef,
-    question: (driver: Driver, signal: AbortSignal) => Result,
-  ): Promise<Awaited<Result>> {
+  async #askInTime<Result>(queue: QueueRef, question: Question<Result>): Promise<Awaited<Result>> {
     const driver = await this.driverOf(queue)
     const { publishTimeout } = this.#settingsOf(queue.kind) ?? ownEngineDefaults
     const tooLate = new AbortController()

@@ -63,6 +63,9 @@ const redactDepth = 200
 /** How many messages are looked at together. */
 const page = 500
 
+/** Takes how many messages a step has changed. */
+type Count = (changed: number) => void
+
 /**
  * Looks after the messages of one queue. Each change is written to the log, with `by`.
  *
@@ -107,21 +110,20 @@ export class QueueOperator {
   /** Gives failed messages all their attempts again; returns how many. */
   async retry(given?: QueueSelection & QueueChange): Promise<number> {
     const { by, ...chosen } = changeOptions.parse(given, 'retry')
-    const change = (engine: QueueOperations, some: readonly string[]) => engine.retry(this.name, some)
-    return this.#noting('sent again', by, (count) => this.#each('failed', chosen, change, count))
+    return this.#noting('sent again', by, (count) => this.#each('failed', chosen, 'retry', count))
   }
 
   /** Removes failed messages, or with `ids` those in any state that are not being handled; returns how many. */
   async remove(given?: QueueSelection & QueueChange): Promise<number> {
     const { by, ...chosen } = changeOptions.parse(given, 'remove')
-    return this.#noting('removed', by, (count) => this.#each('failed', chosen, this.#remove, count))
+    return this.#noting('removed', by, (count) => this.#each('failed', chosen, 'remove', count))
   }
 
   /** Removes all messages in these states, by default those that are waiting or delayed; returns how many. */
   async empty(given?: { states?: readonly MessageState[] } & QueueChange): Promise<number> {
     const { by, states: chosen } = emptyOptions.parse(given as never, 'empty')
     return this.#noting('removed', by, async (count) => {
-      for (const state of chosen) await this.#each(state, {}, this.#remove, count)
+      for (const state of chosen) await this.#each(state, {}, 'remove', count)
     })
   }
 
@@ -144,18 +146,16 @@ export class QueueOperator {
     return this.#ask(async ({ operations }) => (await operations?.isPaused(this.name)) ?? false)
   }
 
-  readonly #remove = (engine: QueueOperations, some: readonly string[]) => engine.remove(this.name, some)
-
   /** Makes a change of the messages in a state that are chosen, page by page. */
   async #each(
     state: MessageState,
     { ids: known, where = () => true }: QueueSelection,
-    change: (engine: QueueOperations, ids: readonly string[]) => Promise<number>,
-    count: (changed: number) => void,
+    what: 'retry' | 'remove',
+    count: Count,
   ): Promise<void> {
     if (known !== undefined) {
       for (let i = 0; i < known.length; i += page)
-        count(await this.#operate((engine) => change(engine, known.slice(i, i + page))))
+        count(await this.#operate((engine) => engine[what](this.name, known.slice(i, i + page))))
       return
     }
     // A message that fails again at once is not chosen a second time.
@@ -164,7 +164,7 @@ export class QueueOperator {
       const some = await this.#operate((engine) => engine.list(this.name, state, from, page))
       const chosen = some.filter((one) => !seen.has(one.id) && where(this.#shown(one))).map(({ id }) => id)
       for (const id of chosen) seen.add(id)
-      const done = chosen.length === 0 ? 0 : await this.#operate((engine) => change(engine, chosen))
+      const done = chosen.length === 0 ? 0 : await this.#operate((engine) => engine[what](this.name, chosen))
       count(done)
       // Those that are no longer in the list have moved the rest forward.
       from += some.length - done
@@ -173,11 +173,7 @@ export class QueueOperator {
   }
 
   /** Writes to the log how many messages a change was about, also if the engine has failed in the middle of it. */
-  async #noting(
-    what: string,
-    by: string | undefined,
-    change: (count: (changed: number) => void) => Promise<void>,
-  ): Promise<number> {
+  async #noting(what: string, by: string | undefined, change: (count: Count) => Promise<void>): Promise<number> {
     let messages = 0
     try {
       await change((changed) => {

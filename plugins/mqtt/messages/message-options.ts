@@ -54,18 +54,6 @@ export interface MqttSubscribeOptions {
   transaction?: boolean | TransactionOptions
 }
 
-const properties = [
-  'messageExpiryInterval',
-  'userProperties',
-  'contentType',
-  'responseTopic',
-  'correlationData',
-] as const
-
-/** The part of a message that needs MQTT 5. */
-export const needsVersion5 = (options: MqttPublishOptions): string | undefined =>
-  properties.find((name) => options[name] !== undefined)
-
 const qos = option.oneOf(0, 1, 2).says('0, 1 or 2')
 export const seconds = option.int({ min: 0, max: 4_294_967_295 }).says('whole seconds from 0 to 4294967295')
 const text = option.value<string>(
@@ -98,6 +86,13 @@ export const messageMembers = {
     (given) => given instanceof Uint8Array && given.byteLength <= 65_535,
   ),
 }
+
+const { qos: _, retain: __, ...properties } = messageMembers
+const ofVersion5 = Object.keys(properties) as (keyof typeof properties)[]
+
+/** The part of a message that needs MQTT 5. */
+export const needsVersion5 = (options: MqttPublishOptions): string | undefined =>
+  ofVersion5.find((name) => options[name] !== undefined)
 
 const publishOptions = option.shape(messageMembers).typed<MqttPublishOptions>()
 

@@ -6,7 +6,7 @@ import { isInTime, systemClock } from '../../../kernel/index.ts'
 import { peer, peers } from '../environment/optional-package.ts'
 import { forCallers } from '../stores/redis.ts'
 import { isUnreachable } from '../stores/unreachable.ts'
-import { sharing } from '../values/memoize.ts'
+import { madeIn, sharing } from '../values/memoize.ts'
 import { deferred } from '../values/promises.ts'
 import { foreignPause } from '../work/local-queue.ts'
 import { connectionsOf, type RedisConnections } from './bullmq-connection.ts'
@@ -176,11 +176,11 @@ export class BullmqDriver implements QueueDriver<object> {
   }
 
   #reportRefused(topic: string, error: Error): void {
-    const reported = this.#refused.get(topic) ?? new Set()
+    const reported = madeIn(this.#refused, topic, () => new Set<string>())
     // OOM, NOPERM or MISCONF: the words after it name one of many scripts.
     const reason = error.message.split(' ', 1)[0]!
     if (reported.has(reason)) return
-    this.#refused.set(topic, reported.add(reason))
+    reported.add(reason)
     this.#host.warn(`the queue "${topic}": Redis refuses a command`, error)
   }
 

@@ -3,7 +3,7 @@ import { withCause } from '../../../kernel/support/errors.ts'
 import { peer } from '../environment/optional-package.ts'
 import { addressOf } from '../stores/address.ts'
 import { isUnreachable } from '../stores/unreachable.ts'
-import { Memoized, memoizedIn, sharing } from '../values/memoize.ts'
+import { Memoized, madeIn, memoizedIn, sharing } from '../values/memoize.ts'
 import { outsideTransactions, transactions, whenCommitted } from '../work/transactions.ts'
 import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { QueuePayloadError } from './errors.ts'
@@ -207,8 +207,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
         return jobs.map((job) => () => this.#run(boss, topic, job, deliver))
       },
     })
-    const pollers = this.#pollers.get(topic) ?? new Set()
-    this.#pollers.set(topic, pollers.add(poller))
+    const pollers = madeIn(this.#pollers, topic, () => new Set<Poller>()).add(poller)
     void poller.ended.then(() => pollers.delete(poller))
     return poller
   }

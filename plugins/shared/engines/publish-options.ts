@@ -248,9 +248,9 @@ function settingsOf(given: Portable, place: OptionPlace, terms: object, more: Me
 }
 
 /** Two ways to say the same thing: only one may be used. */
-function refuseBoth(given: object, place: OptionPlace, pairs: readonly (readonly [own: string, common: string])[]) {
+function refuseBoth(given: object, place: OptionPlace, pairs: { readonly [own: string]: string }): void {
   const values = given as { readonly [name: string]: unknown }
-  for (const [own, common] of pairs)
+  for (const [own, common] of Object.entries(pairs))
     if (values[own] !== undefined && values[common] !== undefined)
       place.in(own).wrong(values[own], `nothing beside "${common}", which says the same`)
 }
@@ -299,12 +299,8 @@ const bullmq = option.shape({ ...portable, ...bullmqTerms }).into((given, place)
 })
 
 const pgboss = option.shape({ ...portable, ...pgbossTerms }).into((given, place) => {
-  refuseBoth(given, place, [
-    ['retryLimit', 'attempts'],
-    ['retryDelay', 'backoff'],
-    ['retryBackoff', 'backoff'],
-    ['startAfter', 'delay'],
-  ])
+  const sameAs = { retryLimit: 'attempts', retryDelay: 'backoff', retryBackoff: 'backoff', startAfter: 'delay' }
+  refuseBoth(given, place, sameAs)
   const { timeout } = given
   const { attempts, backoff: wait, delay, priority, id: known, ...terms } = forEngine(given)
   const native = {
@@ -323,10 +319,7 @@ const pgboss = option.shape({ ...portable, ...pgbossTerms }).into((given, place)
 /** FIFO queues alone know ids. */
 const sqs = (isFifo: boolean) =>
   option.shape({ ...portable, ...sqsTerms }).into((given, place) => {
-    refuseBoth(given, place, [
-      ['DelaySeconds', 'delay'],
-      ['MessageDeduplicationId', 'id'],
-    ])
+    refuseBoth(given, place, { DelaySeconds: 'delay', MessageDeduplicationId: 'id' })
     const { attempts, backoff, delay, priority, id: known, ...terms } = forEngine(given)
     if (priority !== undefined) place.in('priority').wrong(priority, 'nothing: SQS has no priorities')
     if (delay !== undefined && delay > 900_000) place.in('delay').wrong(delay, 'up to 900000 milliseconds in SQS')
