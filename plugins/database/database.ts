@@ -17,7 +17,7 @@ import type {
   StatementRunner,
 } from './drivers/contract.ts'
 import { connectError, DatabaseBusyError, DatabaseClosedError, isConflict, TransactionEndedError } from './errors.ts'
-import { Inbox } from './inbox.ts'
+import { type Inbox, inboxOf } from './inbox.ts'
 import { Outbox } from './outbox.ts'
 import { type DriverHost, Reports } from './queries.ts'
 import { Level, refuseEnding, Transaction } from './transaction.ts'
@@ -214,7 +214,7 @@ export class DatabaseClient {
       throw connectError(name, system === 'sqlite' ? url : shownAddress(url), error)
     }
     if (outbox) this.outbox = new Outbox(this, outbox, server, log, this.#driver.listen)
-    if (inbox) this.inbox = new Inbox(this, inbox)
+    if (inbox) this.inbox = inboxOf(this, inbox)
     await this.outbox?.open()
     await this.inbox?.open(log)
     this.layer = layer === undefined ? this : layer({ database: this, pool: this.#driver.pool } as never)

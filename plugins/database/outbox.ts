@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
 import { Availability, reporting } from '../shared/stores/availability.ts'
 import { dialects, ensureTable } from '../shared/stores/tables.ts'
+import { madeIn } from '../shared/values/memoize.ts'
 import { inServer } from '../shared/work/contexts.ts'
 import { deliverersOf, type OutboxMessage } from '../shared/work/outbox.ts'
 import type { Connection, DriverSettings, OpenDriver, QueryResult, TableHost } from './drivers/contract.ts'
@@ -150,8 +151,7 @@ export class Outbox {
   wake(sender: string): void {
     this.start()
     if (!deliverersOf(this.server).has(sender)) return
-    const lane = this.#lanes.get(sender) ?? { running: 0, isLooking: false, isWoken: false }
-    this.#lanes.set(sender, lane)
+    const lane = madeIn(this.#lanes, sender, () => ({ running: 0, isLooking: false, isWoken: false }))
     lane.isWoken = true
     if (lane.isLooking || this.#isEnding) return
     lane.isLooking = true

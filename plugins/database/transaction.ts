@@ -1,7 +1,7 @@
 import { nameInTenant } from '../shared/values/tenants.ts'
 import type { OutboxMessage } from '../shared/work/outbox.ts'
 import { InboxError, type RunningTransaction, transactions } from '../shared/work/transactions.ts'
-import type { Connection, DatabaseSystem, QueryResult } from './drivers/contract.ts'
+import type { Connection, DatabaseSystem, Execute, QueryResult } from './drivers/contract.ts'
 import { isConflict, TransactionEndedError, TransactionFailedError, TransactionStatementError } from './errors.ts'
 import type { Inbox } from './inbox.ts'
 import type { Outbox } from './outbox.ts'
@@ -70,11 +70,7 @@ export class Transaction {
   }
 
   /** Runs one statement on the connection of the transaction, after the earlier ones; `isOwn`: one that begins or ends a savepoint of the framework. */
-  run<Result>(
-    text: string,
-    execute: (connection: Connection, text: string) => Promise<Result>,
-    isOwn = false,
-  ): Promise<Result> {
+  run<Result>(text: string, execute: Execute<Result>, isOwn = false): Promise<Result> {
     return this.#inTurn(async () => {
       const connection = await this.#begun(text)
       const statement = this.#within(text, isOwn)

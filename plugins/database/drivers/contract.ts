@@ -36,10 +36,12 @@ export interface DriverSettings {
   readonly options: { readonly [name: string]: unknown } | undefined
 }
 
+export type Execute<Result> = (connection: Connection, text: string) => Promise<Result>
+
 /** The running transaction, as the pool of a package sees it. */
 export interface StatementRunner {
   /** Runs one statement on the connection of the transaction, after the earlier ones. */
-  run<Result>(text: string, execute: (connection: Connection, text: string) => Promise<Result>): Promise<Result>
+  run<Result>(text: string, execute: Execute<Result>): Promise<Result>
   /** The connection, once the transaction has begun and its earlier statements have ended. */
   ready(): Promise<Connection>
 }
