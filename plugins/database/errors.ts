@@ -1,20 +1,7 @@
 import { defineErrors } from '../../kernel/index.ts'
 import type { DriverSettings, PoolCounts } from './drivers/contract.ts'
 
-export const {
-  DatabaseConnectError,
-  DatabaseBusyError,
-  DatabaseClosedError,
-  DatabaseNameError,
-  MigrationError,
-  MigrationsMissingError,
-  MigrationsPendingError,
-  PlaceholdersError,
-  SeveralStatementsError,
-  TransactionStatementError,
-  TransactionFailedError,
-  TransactionEndedError,
-} = defineErrors({
+export const { DatabaseConnectError, DatabaseBusyError, DatabaseClosedError, DatabaseNameError } = defineErrors({
   DatabaseConnectError: (name: string, where: string, why: string, remedy: string) =>
     `the database "${name}" at ${where} cannot be used: ${why}. ${remedy}`,
   DatabaseBusyError: [
@@ -28,16 +15,25 @@ export const {
   ],
   DatabaseNameError: (name: string, names: readonly string[]) =>
     `there is no database "${name}". Add it: plugins: { database: { named: { ${name}: { url } } } }. Databases: ${names.join(', ')}`,
+})
+
+export const { MigrationError, MigrationsMissingError, MigrationsPendingError } = defineErrors({
   MigrationError: (name: string, text: string, why: string, staysInPart: boolean) =>
     `the migration "${name}" failed${staysInPart ? '' : ', and none of this run has run'}: ${why}, in "${text}"${staysInPart ? '. Those before it have run, and so has this one up to its last statement that changes tables, because MySQL commits each of these: take that back by hand, or out of the migration, and migrate again' : ''}`,
   MigrationsMissingError: (name: string, what: string) =>
     `the database "${name}" has no ${what}: add it to its options`,
   MigrationsPendingError: (name: string, pending: readonly string[]) =>
     `migrations of the database "${name}" have not run: ${pending.join(', ')}. Run them: npm run framework -- migrate`,
+})
+
+export const { PlaceholdersError, SeveralStatementsError } = defineErrors({
   PlaceholdersError: (text: string, marks: number, values: number) =>
     `the statement "${text}" has ${marks} placeholders and ${values} values for them: give each one, and write all as ? or all as $1, $2`,
   SeveralStatementsError: (text: string) =>
     `SQLite runs one statement at a time, and this query has several: "${text}". Run each by itself; in sqlMigrations, make a list of them`,
+})
+
+export const { TransactionStatementError, TransactionFailedError, TransactionEndedError } = defineErrors({
   TransactionStatementError: (statement: string, commits: 'would' | 'has' | 'not' = 'not') =>
     ({
       has: `"${statement}", or a procedure before it, has committed the transaction, and later statements are refused. Call what contains a commit, or changes tables, outside of transactions`,

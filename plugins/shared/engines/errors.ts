@@ -9,26 +9,24 @@ export const { QueueUnavailableError, QueueNotConfiguredError, QueueConfiguratio
   QueueConfigurationError: (why: string) => why,
 })
 
-export const { QueuePayloadError } = defineErrors({
+export const { QueuePayloadError, QueueSchemaError, QueueHandlerError, QueuePageError } = defineErrors({
   QueuePayloadError: (queue: string, why: string) => `the payload for the queue "${queue}" ${why}`,
-})
-/** Why a payload is refused that could change the prototype of what it is merged into. */
-export const dangerous = 'has the key __proto__ or constructor.prototype'
-export const {
-  QueueSchemaError,
-  QueueFullError,
-  QueueIdleError,
-  QueueDelayedError,
-  QueueMissingError,
-  QueueBatchError,
-} = defineErrors({
   QueueSchemaError: (queue: string, why: string) => `the schema of the queue "${queue}" cannot be used: ${why}`,
+  QueueHandlerError: (queue: string, why: string) => `the queue "${queue}": ${why}`,
+  QueuePageError: (path: string) =>
+    `the page of the queues at ${path} would be open to everyone. Guard it: background: { queues: { ui: { middlewares: [staffOnly] } } }; NODE_ENV=development needs none`,
+})
+
+export const { QueueFullError, QueueIdleError, QueueDelayedError } = defineErrors({
   QueueFullError: (queue: string, size: number) =>
     `the queue "${queue}" holds ${size} messages, the maximum of memory.maxSize. Subscribe a handler that keeps up, or raise memory.maxSize`,
   QueueIdleError: (queue: string, size: number) =>
     `the queue "${queue}" will not be drained: ${size === 1 ? 'a message waits' : `${size} messages wait`} and no subscriber is running. Subscribe a handler; in a process that has a server with queues, let it listen with run: true, else call QueueService.run()`,
   QueueDelayedError: (queue: string, size: number) =>
     `the queue "${queue}" will not be drained: ${size === 1 ? 'a message is' : `${size} messages are`} delayed, and the test clock stands still. Advance it: await clock.advance('1 h')`,
+})
+
+export const { QueueMissingError, QueueBatchError } = defineErrors({
   QueueMissingError: (queue: string) =>
     `SQS has no queue "${queue}" for these credentials in this region. Create it, or set its address in sqs.queueUrls`,
   QueueBatchError: (queue: string, failed: number, all: number, why: string) =>
@@ -44,11 +42,5 @@ export const { QueueServerError, QueueExpiredError, QueueVersionError, QueueOper
   QueueOperationError: (why: string) => why,
 })
 
-export const { QueuePageError } = defineErrors({
-  QueuePageError: (path: string) =>
-    `the page of the queues at ${path} would be open to everyone. Guard it: background: { queues: { ui: { middlewares: [staffOnly] } } }; NODE_ENV=development needs none`,
-})
-
-export const { QueueHandlerError } = defineErrors({
-  QueueHandlerError: (queue: string, why: string) => `the queue "${queue}": ${why}`,
-})
+/** Why a payload is refused that could change the prototype of what it is merged into. */
+export const dangerous = 'has the key __proto__ or constructor.prototype'
