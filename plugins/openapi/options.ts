@@ -68,21 +68,11 @@ export interface OpenApiOptions extends DescriptionOptions {
   public?: boolean
 }
 
-const kinds = {
-  schemas: componentsOfKind('schemas'),
-  responses: componentsOfKind('responses'),
-  parameters: componentsOfKind('parameters'),
-  examples: componentsOfKind('examples'),
-  requestBodies: componentsOfKind('requestBodies'),
-  headers: componentsOfKind('headers'),
-  securitySchemes: componentsOfKind('securitySchemes'),
-  links: componentsOfKind('links'),
-  callbacks: componentsOfKind('callbacks'),
-  pathItems: componentsOfKind('pathItems'),
-}
-
 /** The kinds of components that OpenAPI has. */
-export const componentKinds: readonly string[] = Object.keys(kinds)
+export const componentKinds: readonly string[] =
+  'schemas responses parameters examples requestBodies headers securitySchemes links callbacks pathItems'.split(' ')
+type Kinds = Record<Exclude<keyof OpenApiComponents, `x-${string}`>, ReturnType<typeof componentsOfKind>>
+const kinds = Object.fromEntries(componentKinds.map((kind) => [kind, componentsOfKind(kind)])) as Kinds
 
 const description = {
   info: extensible({

@@ -1,4 +1,5 @@
 import { clock } from '../../../kernel/index.ts'
+import { madeIn } from '../values/memoize.ts'
 import { aheadMs, type LockStore } from './contract.ts'
 
 interface Known {
@@ -14,11 +15,8 @@ let lastFence = 0
 /** Locks within one process; also the shortest implementation of the contract. It keeps no line: its callers have one in the process. */
 export function memoryLocks(now: () => number = clock.now): LockStore {
   const locks = new Map<string, Known>()
-  const knownOf = (key: string): Known => {
-    const known = locks.get(key) ?? { tick: Number.NEGATIVE_INFINITY, tickOwner: '', owner: undefined, until: 0 }
-    locks.set(key, known)
-    return known
-  }
+  const unknown = (): Known => ({ tick: Number.NEGATIVE_INFINITY, tickOwner: '', owner: undefined, until: 0 })
+  const knownOf = (key: string) => madeIn(locks, key, unknown)
   const isBusy = (known: Known, owner: string) =>
     known.owner !== undefined && known.owner !== owner && known.until > now()
   return {

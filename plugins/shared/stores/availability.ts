@@ -6,25 +6,22 @@ import { type Logger, systemClock, within } from '../../../kernel/index.ts'
  */
 export class Availability {
   readonly #onChange: (isDown: boolean, error?: unknown) => void
-  #isDown = false
+  /** Whether the last attempt failed. */
+  isDown = false
 
   constructor(onChange: (isDown: boolean, error?: unknown) => void) {
     this.#onChange = onChange
   }
 
-  get isDown(): boolean {
-    return this.#isDown
-  }
-
   works(): void {
-    if (!this.#isDown) return
-    this.#isDown = false
+    if (!this.isDown) return
+    this.isDown = false
     this.#onChange(false)
   }
 
   fails(error: unknown): void {
-    if (this.#isDown) return
-    this.#isDown = true
+    if (this.isDown) return
+    this.isDown = true
     this.#onChange(true, error)
   }
 

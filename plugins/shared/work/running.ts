@@ -47,7 +47,8 @@ export class Call {
 export class Running {
   /** In no order. Only a call adds and removes itself. */
   readonly calls: Call[] = []
-  #count = 0
+  /** How many are in progress; only `begin` and `end` change it. */
+  count = 0
   readonly #waiting: (() => void)[] = []
   readonly #shared: Running | undefined
 
@@ -56,23 +57,19 @@ export class Running {
     this.#shared = shared
   }
 
-  get count(): number {
-    return this.#count
-  }
-
   begin(): void {
-    this.#count++
+    this.count++
     this.#shared?.begin()
   }
 
   end(): void {
     this.#shared?.end()
-    if (--this.#count === 0) for (const goOn of this.#waiting.splice(0)) goOn()
+    if (--this.count === 0) for (const goOn of this.#waiting.splice(0)) goOn()
   }
 
   /** Calls the function when no call is in progress: immediately, or when the last one ends. */
   whenIdle(goOn: () => void): void {
-    if (this.#count === 0) goOn()
+    if (this.count === 0) goOn()
     else this.#waiting.push(goOn)
   }
 

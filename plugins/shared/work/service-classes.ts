@@ -4,6 +4,7 @@ import { Notes } from '../decorators/notes.ts'
 import { importFiles } from '../files/modules.ts'
 import { applicationLogger, lineLogger } from '../logging/logger.ts'
 import { type Check, type Need, option } from '../options/index.ts'
+import { madeIn } from '../values/memoize.ts'
 import { runningServer } from '../values/running-server.ts'
 import { orFail } from '../values/safely.ts'
 
@@ -114,9 +115,7 @@ export class ServiceClasses<Instance extends object, Note extends object> {
   created(instance: Instance, cls: AnyClass): Logger {
     if (!this.isCreating(cls)) {
       const owner = runningServer() ?? everywhere
-      const all = this.#instances.get(owner) ?? new WeakMap<AnyClass, Instance>()
-      this.#instances.set(owner, all)
-      all.set(cls, instance)
+      madeIn(this.#instances, owner, () => new WeakMap<AnyClass, Instance>()).set(cls, instance)
     }
     for (const note of this.notesOf(cls)) {
       const method = this.#imported.get(note)
