@@ -101,13 +101,5 @@ function listed(files: readonly string[], folder: string): string {
 }
 
 /** The tree with nothing but times: the contributions of plugins are in `server.printPlugins()`. */
-const timesOnly = (node: PluginNode): PluginNode => ({
-  ...node,
-  options: [],
-  services: [],
-  middlewares: [],
-  hooks: [],
-  routes: [],
-  notes: [],
-  children: node.children.map(timesOnly),
-})
+const timesOnly = (node: PluginNode): PluginNode => ({ ...node, ...unshown, children: node.children.map(timesOnly) })
+const unshown = { options: [], services: [], middlewares: [], hooks: [], routes: [], notes: [] }

@@ -91,11 +91,14 @@ export class Supervisor {
   /** Runs it until a signal ends it; resolves with the exit code. */
   async run(): Promise<number> {
     const stop = this.#supervision.watch((files) => this.#onChange(files))
+    const { preload } = this.#supervision.launch
+    // Without its first file, a spare process would end with a confusing message from the runtime.
+    const keepSpare = () => !this.#children.isStopping && existsSync(preload) && this.#spare.keep()
     let cause: Cause = { changed: undefined, since: performance.now() }
     while (!this.#children.isStopping) {
       const isSettled = await this.#start(cause)
       const settled = performance.now()
-      const rested = setTimeout(() => this.#keepSpare(), rest)
+      const rested = setTimeout(keepSpare, rest)
       await this.#news()
       clearTimeout(rested)
       if (this.#pending !== undefined) cause = this.#next(this.#pending, cause, isSettled, settled)
@@ -144,11 +147,6 @@ export class Supervisor {
     const child = this.#children.add(new Version(launch, folder, env, this.#kept.take))
     void child.ended.then((why) => this.#kept.ended(child.pid, saidOf(why)))
     return child
-  }
-
-  #keepSpare(): void {
-    // Without its first file, it would end with a confusing message from the runtime.
-    if (!this.#children.isStopping && existsSync(this.#supervision.launch.preload)) this.#spare.keep()
   }
 
   /** Starts a version that replaces the previous one, unless the next change comes first; resolves to whether it was not overtaken. */
