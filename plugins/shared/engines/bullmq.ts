@@ -131,7 +131,11 @@ export class BullmqDriver implements QueueDriver<object> {
     let isStopped = false
     let running = 0
     const process = async (job: Job, token?: string) => {
-      if (isStopped) return this.#giveBack(job, token)
+      if (isStopped) {
+        // As the next in line, without counting the attempt.
+        await job.moveToWait(token)
+        throw new this.#bullmq.WaitingError()
+      }
       running++
       this.#refused.delete(topic)
       await this.#process(job, token, deliver).finally(() => running--)
@@ -182,12 +186,6 @@ export class BullmqDriver implements QueueDriver<object> {
     if (reported.has(reason)) return
     reported.add(reason)
     this.#host.warn(`the queue "${topic}": Redis refuses a command`, error)
-  }
-
-  /** Puts a job that came while its subscriber was leaving back as the next in line, without counting the attempt. */
-  async #giveBack(job: Job, token: string | undefined): Promise<never> {
-    await job.moveToWait(token)
-    throw new this.#bullmq.WaitingError()
   }
 
   async #process(job: Job, token: string | undefined, deliver: Deliver): Promise<void> {

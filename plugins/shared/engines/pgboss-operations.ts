@@ -31,7 +31,10 @@ export class PgbossOperations implements QueueOperations {
   readonly #sql: RunSql
   readonly #schema: string
   /** What was read last. A promise, since a caller that did not await the first reading would take messages of a paused queue. */
-  readonly #paused = new Memoized(() => this.#readPaused())
+  readonly #paused = new Memoized(async () => {
+    const { rows } = (await this.#hasTable()) ? await this.#sql(`select name from ${this.#table}`, []) : { rows: [] }
+    return new Set(rows.map(({ name }) => name))
+  })
   #noticedAt = Number.NEGATIVE_INFINITY
 
   constructor(sql: RunSql, schema: string) {
@@ -109,11 +112,6 @@ export class PgbossOperations implements QueueOperations {
       this.#paused.release()
     }
     return (await this.#paused.get()).has(topic)
-  }
-
-  async #readPaused(): Promise<ReadonlySet<unknown>> {
-    const { rows } = (await this.#hasTable()) ? await this.#sql(`select name from ${this.#table}`, []) : { rows: [] }
-    return new Set(rows.map(({ name }) => name))
   }
 
   async #hasTable(): Promise<boolean> {

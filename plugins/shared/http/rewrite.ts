@@ -71,12 +71,6 @@ class RewrittenRequest implements RawRequest {
 const isAcceptable = ({ host, hostOptional }: RawRequest): boolean =>
   host === undefined ? hostOptional : isValidHost(host)
 
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error
-    ? thrown
-    : new Error('a rewriter threw something that is not an error', { cause: thrown })
-}
-
 /** A request as its client sent it. */
 export const originalOf = (raw: RawRequest): RawRequest =>
   raw instanceof RewrittenRequest ? originalOf(raw.original) : raw
@@ -95,7 +89,8 @@ export function rewriteRequest(raw: RawRequest, rewriters: readonly Rewriter[]):
       }
       current = new RewrittenRequest(current, rewrite)
     } catch (error) {
-      return new RewrittenRequest(current, {}, asError(error))
+      const strange = 'a rewriter threw something that is not an error'
+      return new RewrittenRequest(current, {}, error instanceof Error ? error : new Error(strange, { cause: error }))
     }
   }
   return current
