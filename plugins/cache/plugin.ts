@@ -37,6 +37,9 @@ const work: readonly WorkKind[] = [
   }),
 ]
 
+/** The part of a key that patterns are compared with; the rest distinguishes answers of the same address. */
+const publicPart = (key: string) => key.split('#', 1)[0]!
+
 /**
  * Caches whole responses of the routes with the option `cache`, and data with `getOrSet` of its service; computes each only once for any
  * number of simultaneous requests.
@@ -59,7 +62,26 @@ export const cache = definePlugin({
   name: 'cache',
   access: false,
   options: cacheOptions,
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Cache entries',
+      columns: ['Key', 'For'],
+      rows: (services, limit) =>
+        (services.get('cache').store?.keys?.(limit) ?? []).map((key) => {
+          const id = publicPart(key)
+          return { id, cells: [id, key.slice(id.length + 1)] }
+        }),
+      actions: [
+        {
+          name: 'Remove',
+          async run(services, key) {
+            const count = await services.get('cache').invalidatePattern(key)
+            return count === 1 ? '1 entry was removed.' : `${count} entries were removed.`
+          },
+        },
+      ],
+    },
+  ],
   work,
   routeOptions: { cache: cacheOfRoute },
   openapi: { failures },

@@ -60,7 +60,18 @@ export const locks = definePlugin({
     },
   },
   memory: { store: 'memory' },
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Locks of this process',
+      columns: ['Key', 'Held since', 'Fence', 'Waiting here'],
+      rows(services) {
+        const { held, waiting } = services.get('locks')
+        const rows = held.map(({ key, since, fence }) => [key, since, fence, waiting.get(key) ?? 0])
+        const elsewhere = [...waiting].filter(([key]) => !held.some((one) => one.key === key))
+        return [...rows, ...elsewhere.map(([key, count]) => [key, undefined, undefined, count])]
+      },
+    },
+  ],
   doctor: async () => (await import('./doctor.ts')).checks,
   provide: ({ ttl }) => ({ locks: new LockService(ttl) }),
   async setup(ctx, { store }) {

@@ -6,15 +6,16 @@ import { isLeading } from '../shared/environment/supervisor.ts'
 import type { SettingsOf } from '../shared/options/index.ts'
 import '../shared/work/open-work.ts'
 import { madeIn } from '../shared/values/memoize.ts'
+import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import { deliverFromOutbox } from '../shared/work/outbox.ts'
 import { MqttClientIdError, MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'
-import { MqttService } from './service.ts'
+import { type MqttPublishTrace, MqttService } from './service.ts'
 import { mqttClasses } from './subscriptions/base-mqtt.ts'
 import { isServed, servers, subscriptionsOf } from './subscriptions/connections.ts'
 import type { Declared } from './subscriptions/declarations.ts'
+import type { MqttMessageTrace } from './subscriptions/handler-queue.ts'
 import type { Filter } from './topics/filter.ts'
-import { work } from './work.ts'
 
 const remedy = 'register the plugin "mqtt" (background: { mqtt: { connect: { … } } }), or call MqttService.connect()'
 
@@ -45,6 +46,44 @@ function claimName({ connect, place }: Settings): () => void {
   return () => void clients.delete(name)
 }
 
+const list = { id: 'mqtt', title: 'MQTT' }
+const system = { 'messaging.system': 'mqtt' }
+const publish = { ...system, 'messaging.operation.name': 'publish', 'messaging.operation.type': 'send' }
+const process = { ...system, 'messaging.operation.name': 'process' }
+const messageOf = ({ topic, bytes }: MqttPublishTrace | MqttMessageTrace) => ({
+  'messaging.destination.name': topic,
+  'messaging.message.body.size': bytes,
+})
+
+const work: readonly WorkKind[] = [
+  workKind<MqttPublishTrace>({
+    channel: 'mqtt.publish',
+    role: 'publish',
+    list,
+    help: 'Messages that were published to the MQTT broker',
+    // Topics contain device numbers, which are too many for names of spans and for labels.
+    span: () => 'publish',
+    title: ({ topic }) => topic,
+    note: () => 'published',
+    data: ({ topic, bytes, payload }) => ({ topic, bytes, payload }),
+    attributes: (event) => ({ ...publish, ...messageOf(event) }),
+    duration: { name: 'messaging.client.operation.duration', attributes: publish },
+  }),
+  workKind<MqttMessageTrace>({
+    channel: 'mqtt.message',
+    role: 'process',
+    list,
+    help: 'MQTT messages that were handled',
+    span: ({ filter }) => `process ${filter}`,
+    title: ({ topic }) => topic,
+    note: () => 'received',
+    data: ({ topic, filter, bytes, payload }) => ({ topic, filter, bytes, payload }),
+    labels: { filter: { attribute: 'messaging.destination.template', of: ({ filter }) => filter } },
+    attributes: (event) => ({ ...process, 'messaging.operation.type': 'process', ...messageOf(event) }),
+    duration: { name: 'messaging.process.duration', attributes: process },
+  }),
+]
+
 /**
  * Connects to an MQTT broker while the server listens, and handles the messages of all subscriptions; needs the package
  * `mqtt`, unless the provider is `'memory'`.
@@ -60,7 +99,18 @@ export const mqtt = definePlugin({
   name: 'mqtt',
   access: false,
   options: mqttOptions,
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'MQTT subscriptions',
+      columns: ['Filter', 'QoS', 'Connected'],
+      rows(services) {
+        const service = services.get('mqtt')
+        return service
+          .subscriptions()
+          .map(({ filter: { text }, options: { qos = 0 } }) => [text, qos, service.isConnected])
+      },
+    },
+  ],
   work,
   asyncapi: { channels },
   reaches: ({ connect: { provider, address } }: Settings) =>

@@ -89,7 +89,32 @@ export const storage = definePlugin({
     isInMemory: true,
   }),
   doctor: async () => (await import('./doctor.ts')).checks,
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Stored objects',
+      columns: ['Disk', 'Key', 'Bytes', 'Changed'],
+      async *rows(services, limit) {
+        const storage = services.get('storage')
+        for (const disk of storage.disks) {
+          let count = 0
+          for await (const { key, size, lastModified } of disk.list()) {
+            // Some objects of each disk, so that a large disk does not hide the others.
+            if (++count > limit) break
+            yield { id: JSON.stringify([disk.name, key]), cells: [disk.name, key, size, lastModified] }
+          }
+        }
+      },
+      actions: [
+        {
+          name: 'Details',
+          run(services, id) {
+            const [disk, key] = JSON.parse(id) as [string, string]
+            return services.get('storage').use(disk).metadata(key)
+          },
+        },
+      ],
+    },
+  ],
   work,
   provide: (settings): { storage: Storage } => ({ storage: new Storage({}, {}, settings) }),
   async setup(ctx, { disks, isInMemory, providers }) {

@@ -40,7 +40,27 @@ export const websocket = definePlugin({
   name: 'websocket',
   access: { guards },
   options: websocketOptions,
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Open websockets',
+      columns: ['Socket', 'Route', 'Address', 'Bytes that wait'],
+      *rows(services) {
+        for (const { id, route, ip, buffered } of services.get('websockets')) yield [id, route, ip, buffered]
+      },
+      actions: [
+        {
+          name: 'Close',
+          confirm: 'Close this websocket?',
+          run(services, id) {
+            const socket = [...services.get('websockets')].find((one) => one.id === id)
+            if (socket === undefined) throw new Error('this websocket is no longer open')
+            socket.close(1000, 'closed in the inspector')
+            return 'It is closing.'
+          },
+        },
+      ],
+    },
+  ],
   work,
   routeOptions: {
     websocket: handlersOfRoute,

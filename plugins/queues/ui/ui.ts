@@ -103,11 +103,7 @@ interface Said {
 }
 
 /** The page that an address asks for. */
-async function pageOf(
-  service: QueueService,
-  view: View,
-  log: Logger,
-): Promise<{ readonly page: string; readonly status: number }> {
+async function pageOf(service: QueueService, view: View, log: Logger) {
   const { queue: name, id, state, from } = view.asked
   const overview = async () =>
     (await Promise.all(service.declared().map((queue) => summaryOf(service, queue, log)))).sort(byTrouble)
