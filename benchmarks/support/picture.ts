@@ -17,7 +17,10 @@ const fileOf = (name: string) => join(root, 'docs/diagrams', `${name}.svg`)
 /** The drawings of the documentation have one style, which a browser reads in dark and light. */
 const style = () => /<style>[\s\S]*<\/style>/.exec(readFileSync(fileOf('benchmarks'), 'utf8'))![0]
 
-/** Bars under headings; the first heading is that of the framework. */
+/** The headings of the framework: the server, and the command that starts workers. */
+const own = ['framework', 'start']
+
+/** Bars under headings. */
 function drawn(name: string, unit: string, groups: ReadonlyMap<string, readonly Bar[]>): string {
   const longest = Math.max(...[...groups.values()].flat().map(({ value }) => value))
   const lines: string[] = []
@@ -27,7 +30,7 @@ function drawn(name: string, unit: string, groups: ReadonlyMap<string, readonly 
     for (const { label, value } of bars) {
       y += 24
       const width = Math.max(1, Math.round((value / longest) * 270))
-      const kind = lines.length < bars.length * 3 + 1 ? 'tint' : 'box'
+      const kind = own.includes(heading) ? 'tint' : 'box'
       lines.push(
         `<text class="soft" x="12" y="${y + 2}">${label}</text>`,
         `<rect class="${kind}" x="150" y="${y - 11}" width="${width}" height="18" rx="3"/>`,
@@ -71,7 +74,7 @@ export function growthPictures(part: string): ReadonlyMap<string, string> {
     }
     // Tables have the cheapest first; a reader of a picture follows the size.
     for (const bars of groups.values()) bars.sort((a, b) => sizeOf(a) - sizeOf(b))
-    const sorted = new Map([...groups].sort(([a], [b]) => Number(b === 'framework') - Number(a === 'framework')))
+    const sorted = new Map([...groups].sort(([a], [b]) => Number(own.includes(b)) - Number(own.includes(a))))
     pictures.set(name, drawn(name, column.replace('CPU ', '').replace('/req', ''), sorted))
   }
   return pictures

@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)('the picture of the inspector', () => {
       if (process.env.TAKE_PICTURE === '1') {
         // Half the size of a PNG, which is all that Playwright itself writes.
         const session = await page.context().newCDPSession(page)
-        const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 30 })
+        const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 20 })
         writeFileSync(file, data, 'base64')
       }
     } finally {
