@@ -219,6 +219,7 @@ export const sidebar: readonly Section[] = [
       'docs/versions.md',
       'docs/design.md',
       'docs/benchmarks.md',
+      'benchmarks/README.md',
       'benchmarks/types/README.md',
       ['benchmarks/results.md', 'Benchmark results'],
       'CHANGELOG.md',

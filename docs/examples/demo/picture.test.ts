@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium)('the picture of the inspector', () => {
     }
     const browser = await startChromium()
     try {
-      const page = await browser.newPage({ viewport: { width: 760, height: 962 } })
+      const page = await browser.newPage({ viewport: { width: 760, height: 820 } })
       await page.goto(/http:\S+token=\S+/.exec(program.output())![0])
       await page.locator('main .rows a', { hasText: 'POST /loans' }).first().click()
       const rows = page.locator('.fall .name')
