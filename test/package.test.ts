@@ -257,7 +257,7 @@ describe('a project that installs nothing else', () => {
   test('serves the script and the style of the inspector', async () => {
     writeFileSync(join(consumer, 'inspected.mjs'), inspected)
     const output = JSON.parse(await execOutput(process.execPath, ['inspected.mjs'], consumer)) as string[]
-    expect(output).toEqual([expect.stringContaining('new EventSource('), expect.stringContaining('.fall {')])
+    expect(output).toEqual([expect.stringContaining('new EventSource('), expect.stringContaining('.fall{')])
   })
 
   test('learns from the error which package a queue needs, and has queues in memory without any', async () => {

@@ -5,17 +5,13 @@ import type { InputOf } from '../shared/schema/from-schema.ts'
 import { defined } from '../shared/values/json.ts'
 import { jsonText } from '../shared/values/json-text.ts'
 import { nameInTenant } from '../shared/values/tenants.ts'
-import { Mounts } from '../shared/work/mounts.ts'
 import { whenCommitted } from '../shared/work/transactions.ts'
 import type { Keeping, PresentClient, Recipient } from './buses/contract.ts'
 import type { ChannelOptions, ChannelParams } from './declared.ts'
 import { ChannelNameError, ChannelPayloadError, ChannelSchemaError, ChannelsNotRunningError } from './errors.ts'
-import type { Hub, Membership } from './hub.ts'
+import { type Hub, type Membership, servers } from './hub.ts'
 import { ChannelPattern, type NameValues } from './name.ts'
 import type { JoinableSocket } from './socket-client.ts'
-
-/** The servers with channels, each with the hubs of its scopes, the oldest first; none until it has booted. */
-export const servers = new Mounts<Set<Hub>>('Say which: channel.for(server)')
 
 type ValuesOf<Name extends string> = string extends Name
   ? NameValues

@@ -3,6 +3,7 @@ import { clock, type Logger, Trace, type TraceOutcome } from '../../kernel/index
 import { jsonText } from '../shared/values/json-text.ts'
 import { safely } from '../shared/values/safely.ts'
 import { nameInTenant } from '../shared/values/tenants.ts'
+import { Mounts } from '../shared/work/mounts.ts'
 import {
   type Bus,
   type BusEvents,
@@ -30,6 +31,9 @@ import { type JoinedClient, type Member, startOf } from './room.ts'
 import { type ChannelCounts, Rooms } from './rooms.ts'
 import { type Rules, rulesOf } from './rule.ts'
 import { clientOf, type JoinableSocket } from './socket-client.ts'
+
+/** The servers with channels, each with the hubs of its scopes, the oldest first; none until it has booted. */
+export const servers = new Mounts<Set<Hub>>('Say which: channel.for(server)')
 
 /** A client's place in a channel, for the code that has let the client in. */
 export interface Membership {

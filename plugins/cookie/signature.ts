@@ -5,6 +5,7 @@ const macLength = 43
 
 /** A value whose signature is valid. */
 interface SignedValue {
+  /** Without the signature. */
   readonly value: string
   /** Whether `sign` would return this string again, which it would not if an older secret signed it. */
   readonly isCurrent: boolean
