@@ -86,6 +86,7 @@ const exceptions = [
   'test/kernel/life/shutdown.test.ts',
   'test/plugins/cache/cache.test.ts',
   'test/plugins/cache/safety.test.ts',
+  'test/plugins/closed-servers.test.ts',
   'test/plugins/contract/runtimes.test.ts',
   'test/plugins/cron/classes.test.ts',
   'test/plugins/cron/clock.test.ts',

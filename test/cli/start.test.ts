@@ -216,7 +216,8 @@ test.concurrent('the first worker that does not start ends the command, with its
   taken.close()
   expect(inUse.code).toBe(1)
   expect(inUse.stderr).toContain(`127.0.0.1:${port} is in use by another process`)
-  expect(inUse.stderr).toContain('worker 1 ended with exit code 1 before it listened')
+  // On a busy machine it is killed before it has ended by itself.
+  expect(inUse.stderr).toMatch(/worker 1 ended with (exit code 1|SIGKILL) before it listened/)
   // Shown once, and not by each worker.
   expect(inUse.stderr.split('is in use by another process')).toHaveLength(2)
 })
