@@ -235,7 +235,7 @@ describe('a project that installs nothing else', () => {
     expect(packages.filter((name) => !leanPackages.includes(name))).toEqual([])
   })
 
-  test.each(['node22', 'node24', 'node26'])('answers without loading fetch and HTTPS of %s', async (runtime) => {
+  test.each(['node22', 'node24', 'node26'])('responds without loading fetch and HTTPS on %s', async (runtime) => {
     writeFileSync(join(consumer, 'lean.mjs'), lean)
     const loaded = await execOutput(runtimeBinary(runtime)!, ['lean.mjs'], consumer)
     expect(JSON.parse(loaded)).toEqual([])

@@ -37,7 +37,7 @@ const work: readonly WorkKind[] = [
   }),
 ]
 
-/** The part of a key that patterns are compared with; the rest distinguishes answers of the same address. */
+/** The part of a key that patterns are compared with; the rest distinguishes responses of the same address. */
 const publicPart = (key: string) => key.split('#', 1)[0]!
 
 /**

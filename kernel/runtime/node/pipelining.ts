@@ -134,7 +134,7 @@ export class Pipeline {
   }
 
   /**
-   * Called when the head or the body that is arriving is too late. While this connection is not read, that is no fault of its client: the time
+   * Called when the head or the body that is arriving is too late. While this connection is not read, that is not the fault of its client: the time
    * begins again when it is read again. `node:http` no longer measures this request, neither its head nor its body. Returns whether that is so.
    */
   postpone(refuse: () => void, { headersTimeout, requestTimeout }: Server): boolean {

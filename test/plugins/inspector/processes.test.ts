@@ -78,7 +78,7 @@ test('a process whose application does not boot has ended without having started
   expect(told.at(-1)).toMatchObject({ state: 'ended', why: 'a failed start' })
 })
 
-test('what is no report is not shown, and the oldest are dropped', async () => {
+test('what is not a report is not shown, and the oldest are dropped', async () => {
   const { tell, list } = await page()
   const good = { pid: 2 ** 30, runs: 'worker', since: 1, state: 'ended', why: 'exit code 1' }
   for (const wrong of [null, 1, [], { ...good, pid: 'x' }, { ...good, since: 1.5 }, { ...good, runs: 1 }])
