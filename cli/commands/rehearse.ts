@@ -23,7 +23,7 @@ It sends GET to the routes without parameters and opens websockets, or it sends 
     runtime: text('name', 'Uses node, bun or deno instead of the detected runtime'),
     requests: text('file', 'Sends the requests in this file, one per line, such as GET /books'),
     traffic: text('file', 'Sends the requests in this recording of a browser, an HTTP Archive (.har)'),
-    duration: number('seconds', 'The traffic before, between and after the replacements', { default: 3 }),
+    duration: number('seconds', 'How long traffic runs before, between and after the replacements', { default: 3 }),
     rate: number('number', 'How many requests it sends per second', { default: 50 }),
     health: text('path', 'The path of the readiness probe', { default: '/health/ready' }),
     'close-timeout': number('seconds', 'How long your platform waits for an instance to close', { default: 30 }),
