@@ -1,13 +1,22 @@
 import { afterAll } from 'vitest'
 import { router, systemClock, virtualClock } from '../../kernel/index.ts'
+import { started } from '../../plugins/cron/jobs/declarations.ts'
+import { declarations } from '../../plugins/mqtt/subscriptions/connections.ts'
+import { subscribers } from '../../plugins/queues/service.ts'
+import type { Declarations } from '../../plugins/shared/work/declarations.ts'
 
 // The files that share a process leave it as they have found it: what one forgets, another would fail of, depending on their order.
 const env = { ...process.env }
 const folder = process.cwd()
 const machine = { ...systemClock }
 
-afterAll(() => {
+const forget = <Declared extends object>(all: Declarations<Declared>) =>
+  all.all.map((declared) => all.remove(declared))
+
+afterAll(async () => {
   router.clearRoutes()
+  // Every later server of the process would run what is still declared, and list it in its documents.
+  await Promise.all([...forget(subscribers), ...forget(started), ...forget(declarations)])
   if (process.cwd() !== folder) process.chdir(folder)
   for (const name of Object.keys(process.env)) if (!Object.hasOwn(env, name)) delete process.env[name]
   Object.assign(process.env, env)
