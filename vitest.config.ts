@@ -222,7 +222,7 @@ export default defineConfig({
     // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     teardownTimeout: 10_000,
     dangerouslyIgnoreUnhandledErrors: false,
   },

@@ -30,6 +30,8 @@ export async function start(options) {
     port: 0,
     host: '127.0.0.1',
     logger,
+    // A client that a busy machine holds up would send on a connection that the server is just closing.
+    limits: { keepAliveTimeout: 120_000 },
     plugins: {
       cors: { origin: 'http://a.test' },
       helmet: true,
