@@ -1,67 +1,31 @@
 import { once } from 'node:events'
-import { cpSync, symlinkSync } from 'node:fs'
+import { cpSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Balancer } from '../../cli/rehearse/balancer.ts'
 import { Findings } from '../../cli/rehearse/findings.ts'
 import { readRecording } from '../../cli/rehearse/recording.ts'
-import type { Outcome } from '../../cli/rehearse/rehearse.ts'
 import { readRequests, requestsOf } from '../../cli/rehearse/requests.ts'
 import { Traffic } from '../../cli/rehearse/traffic.ts'
-import { runtimeBinary } from '../runtimes/run.mjs'
 import { framework as inOneProcess } from '../support/cli/fresh.ts'
-import { framework, makeProject, type Project, root } from '../support/cli.ts'
+import {
+  application,
+  args,
+  losesNothing,
+  makeApplication,
+  projects,
+  rehearse,
+  removeProjects,
+} from '../support/cli/rehearsal.ts'
+import { framework, makeProject, root } from '../support/cli.ts'
 import { freePort } from '../support/own-server.ts'
 
-const projects: Project[] = []
-afterAll(() => {
-  for (const project of projects) project.remove()
-})
+afterAll(removeProjects)
 
-function makeApplication(source: string, files: Readonly<Record<string, string>> = {}): Project {
-  const project = makeProject({ 'dist/index.js': source, ...files }, ['ws'])
-  projects.push(project)
-  return project
-}
-
-/** An application in which nothing is lost; `more` is what is wrong with it. */
-const application = (more = '') => `import { cron, definePlugin, memoryQueue, Server } from 'framework'
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-const server = new Server({
-  drainWindow: 1000,
-  closeTimeout: 4000,
-  plugins: { health: true, json: true, websocket: true, queues: { run: true }, openapi: { info: { title: 'A', version: '1' } } },
-})
-server.get('/', () => 'home')
-server.get('/broken', () => { throw new Error('as always') })
-server.get('/slow', async () => {
-  await pause(300)
-  return 'done'
-})
-server.get('/events', (req, res) => res.sse(async function* () {
-  while (!req.server.closing.aborted) {
-    yield 'tick'
-    await pause(50)
-  }
-}()))
-server.ws('/live', { message: (socket, text) => socket.send(text) })
-${more}
-await server.listen()
-`
-
-const args = ['rehearse', '--duration', '1']
-
-async function rehearse({ folder }: Project, more: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
-  const { code, stdout, stderr } = await framework(folder, [...args, '--json', ...more], env)
-  if (!stdout.startsWith('{')) throw new Error(`${code}\n${stdout}${stderr}`)
-  const outcome = JSON.parse(stdout) as Outcome
-  const lost = outcome.findings.filter(({ level }) => level === 'lost').map(({ what }) => what)
-  return { code, stderr, outcome, lost }
-}
-
+// rehearse-runtimes.long.test.ts has Bun and Deno.
 describe.concurrent('a rehearsal', () => {
   test('names a hook that does not settle, what its hooks take from requests and sockets, and jobs done twice or lost', async () => {
     // After the first request for books, which shows the usual response, they wait for the hook, so that some are in progress when it begins.
@@ -107,19 +71,6 @@ await cron('* * * * * *', { name: 'tick' }).start(() => {})`
     expect(stderr).toContain('did not settle within')
   })
 
-  /** Nothing is lost, although one instance is killed. */
-  const losesNothing = ({ code, outcome, lost, stderr }: Awaited<ReturnType<typeof rehearse>>) => {
-    expect([lost, code]).toEqual([[], 0])
-    expect(outcome.closing).toMatchObject({ ended: 'exit code 0' })
-    expect(outcome.closing.hooks).toContainEqual(
-      expect.objectContaining({ name: 'the drain hook of "websocket"', ms: expect.any(Number) }),
-    )
-    const killed = outcome.findings.map(({ what, level }) => [level, what])
-    expect(killed).toContainEqual(['killed', 'websocket GET /live: ended without a close frame'])
-    expect(killed).toContainEqual(['killed', 'stream GET /events: cut off'])
-    expect(stderr).toContain('nothing avoidable was lost')
-  }
-
   test('loses nothing of the demo, which closes well', async () => {
     const packages = ['ws', 'esbuild', 'graphql', '@graphql-tools', 'node-schedule', 'mqtt', 'mustache', 'nodemailer']
     const project = makeProject({}, [...packages, 'cronstrue', 'zod', '@sinclair'])
@@ -131,18 +82,6 @@ await cron('* * * * * *', { name: 'tick' }).start(() => {})`
     const ended = await rehearse(project, ['--entry', 'dist/main.js'], { NODE_ENV: 'development' })
     losesNothing(ended)
     expect(ended.outcome.closing.hooks.length).toBeGreaterThan(10)
-  })
-
-  test.each(['bun', 'deno'] as const)('loses nothing on %s', async (name) => {
-    const binary = runtimeBinary(name)
-    if (binary === undefined) throw new Error(`${name} is not installed: npm ci --prefix test/runtimes`)
-    const project = makeApplication(application())
-    symlinkSync(binary, join(project.folder, name))
-    const env = { PATH: [project.folder, '/usr/bin', '/bin'].join(delimiter) }
-    const ended = await rehearse(project, ['--runtime', name, '--entry', 'dist/index.js'], env)
-    losesNothing(ended)
-    // What fails before is not a loss.
-    expect(Object.keys(ended.outcome.responses)).toEqual(['200', '500'])
   })
 })
 

@@ -1,81 +1,19 @@
 import { once } from 'node:events'
-import { existsSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import module from 'node:module'
 import { createServer } from 'node:net'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { runtimeBinary } from '../runtimes/run.mjs'
 import { framework as inOneProcess } from '../support/cli/fresh.ts'
+import { application, makeApplication, ownCache, projects, removeProjects, workersOf } from '../support/cli/workers.ts'
 import { framework, makeProject, type Project } from '../support/cli.ts'
 import { pause } from '../support/kernel.ts'
 import { freePort } from '../support/own-server.ts'
-import { isAlive, type Serving, startWorkers, until } from '../support/serve.ts'
+import { isAlive, startWorkers, until } from '../support/serve.ts'
 
-const projects: Project[] = []
-afterAll(() => {
-  for (const project of projects) project.remove()
-})
-
-/** An application whose responses name the worker. */
-const application = `import { existsSync } from 'node:fs'
-import { cron as job, definePlugin, Server } from 'framework'
-import { cron } from 'framework/plugins'
-if (existsSync('broken')) throw new Error('this version does not boot')
-let leads = false
-const duty = definePlugin({ name: 'duty', setup: (ctx) => ctx.onLead(() => void (leads = true)) })
-const plugins = [duty()]
-if (!('Bun' in globalThis || 'Deno' in globalThis)) {
-  plugins.push(cron({ crons: [], ui: { middlewares: [(req, res, next) => next()] } }))
-  await job('0 0 3 * * *', { name: 'nightly' }).start(() => { throw new Error('ran in ' + process.pid) })
-}
-const port = Number(process.env.PORT)
-const server = new Server({ port, host: '127.0.0.1', plugins })
-const who = () => ({ pid: process.pid, ...server.worker, leads })
-server.get('/', who)
-server.get('/slow', async () => {
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  return who()
-})
-server.get('/exit', () => process.exit(3))
-server.get('/last', async () => {
-  console.log('the last request, for ' + process.pid)
-  await new Promise((resolve) => setTimeout(resolve, 1000))
-  return who()
-})
-server.get('/loop', () => {
-  console.log('in the loop')
-  for (;;);
-})
-await server.listen()
-`
-
-function makeApplication(files: Readonly<Record<string, string>> = {}): Project {
-  const project = makeProject({ 'dist/index.js': application, 'src/index.ts': application, ...files })
-  projects.push(project)
-  return project
-}
-
-/** The tests' own folder for compiled code would take the place of that of the application. */
-const ownCache = { NODE_COMPILE_CACHE: undefined }
-
-interface Who {
-  readonly pid: number
-  readonly number: number
-  readonly of: number
-  readonly leads: boolean
-}
-
-/** All workers that response, in the order of their numbers. */
-async function workersOf(serving: Serving, count: number): Promise<Who[]> {
-  const found = new Map<number, Who>()
-  await until(`${count} workers`, async () => {
-    const who = (await serving.get()) as Who | undefined
-    if (who !== undefined) found.set(who.number, who)
-    return found.size === count
-  })
-  return [...found.values()].sort((one, other) => one.number - other.number)
-}
+// serve-runtimes.test.ts and start-runtimes.long.test.ts have Bun and Deno.
+afterAll(removeProjects)
 
 /** Sends a request after the other, on kept and on new connections; `stop` returns the failures. */
 function load(port: number, clients: number) {
@@ -171,37 +109,6 @@ test.concurrent('on Node.js: a worker that ends is replaced, and a rolling resta
     expect(await serving.end('SIGTERM')).toEqual({ code: 0, signal: null })
     expect(await last).toMatchObject({ of: 2 })
     expect(after.some(({ pid }) => isAlive(pid))).toBe(false)
-  } finally {
-    await serving.end('SIGKILL')
-  }
-})
-
-test.concurrent.each([
-  'bun',
-  'deno',
-] as const)('on %s: workers share the port, and no other process has it', async (name) => {
-  const binary = runtimeBinary(name)
-  if (binary === undefined) throw new Error(`${name} is not installed: npm ci --prefix test/runtimes`)
-  const project = makeApplication()
-  // By the name that people type.
-  symlinkSync(binary, join(project.folder, name))
-  const env = { ...ownCache, PATH: [project.folder, '/usr/bin', '/bin'].join(delimiter) }
-  const serving = await startWorkers(project, ['--workers', '2', '--runtime', name], { env })
-  try {
-    await serving.says('2 workers listen')
-    // What the first worker has compiled; Deno has a cache of its own.
-    expect(existsSync(join(project.folder, 'node_modules/.cache/framework'))).toBe(name === 'bun')
-    const before = await workersOf(serving, 2)
-    expect(before.map(({ leads }) => leads)).toEqual([true, false])
-    const other = await framework(project.folder, ['start', '--runtime', name], { ...env, PORT: String(serving.port) })
-    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining(`127.0.0.1:${serving.port} is in use by`)])
-    serving.child.kill('SIGHUP')
-    await serving.says('2 workers were replaced')
-    const after = await workersOf(serving, 2)
-    expect(after.filter(({ pid }) => before.some((one) => one.pid === pid))).toEqual([])
-    // Killed, it takes the workers along.
-    await serving.end('SIGKILL')
-    await until('the end of the workers', () => !after.some(({ pid }) => isAlive(pid)))
   } finally {
     await serving.end('SIGKILL')
   }

@@ -24,9 +24,15 @@ const all: readonly Target[] = [
   { name: 'deno with node:http', runtime: 'deno', adapter: 'node' },
 ]
 
-/** Of Node.js the oldest version and the newest one; the long run has those between them as well. */
-export const targets: readonly Target[] =
-  process.env.FRAMEWORK_TEST_LONG === '1' ? all : all.filter(({ name }) => name !== 'node22' && name !== 'node24')
+const isLong = process.env.FRAMEWORK_TEST_LONG === '1'
+
+/** With each adapter of Bun and Deno, and of Node.js the oldest version and the newest one; the long run has those between them as well. */
+export const adapters: readonly Target[] = isLong
+  ? all
+  : all.filter(({ name }) => name !== 'node22' && name !== 'node24')
+
+/** The same without `node:http` on Bun and Deno, which the long run has as well. */
+export const targets: readonly Target[] = isLong ? all : adapters.filter(({ adapter }) => adapter === undefined)
 
 /** Whether the adapter beneath is `node:http`, on whichever runtime. */
 export function usesNodeHttp(target: Target): boolean {

@@ -10,8 +10,7 @@ const env = { ...process.env }
 const folder = process.cwd()
 const machine = { ...systemClock }
 
-const forget = <Declared extends object>(all: Declarations<Declared>) =>
-  all.all.map((declared) => all.remove(declared))
+const forget = <Declared extends object>(all: Declarations<Declared>) => all.all.map((declared) => all.remove(declared))
 
 afterAll(async () => {
   router.clearRoutes()

@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -61,13 +61,16 @@ export interface Project {
   remove(): void
 }
 
+const installed = 'node_modules/framework'
+
 interface Build {
   readonly folder: string
+  readonly place?: string
   readonly files: readonly string[]
 }
 let build: Build | undefined
 
-/** The build; if the temporary folder is on another file system, one copy of it there, for all test files. */
+/** The build; if the temporary folder is on another file system, one installed copy of it there, for all test files. */
 function findBuild(): Build {
   const dist = join(root, 'dist')
   const files = readdirSync(dist, { recursive: true, withFileTypes: true })
@@ -76,17 +79,31 @@ function findBuild(): Build {
   if (statSync(dist).dev === statSync(tmpdir()).dev) return { folder: dist, files }
   const state = createHash('sha256')
   for (const file of files) state.update(`${file} ${statSync(join(dist, file)).mtimeMs}\n`)
-  const folder = join(tmpdir(), `framework-build-${state.digest('hex').slice(0, 12)}`)
-  if (existsSync(folder)) return { folder, files }
+  const place = join(realpathSync(tmpdir()), `framework-build-${state.digest('hex').slice(0, 12)}`)
+  const found = { place: pathToFileURL(place).href, folder: join(place, installed, 'dist'), files }
+  if (existsSync(place)) return found
   const unfinished = mkdtempSync(join(tmpdir(), 'framework-build-'))
-  cpSync(dist, unfinished, { recursive: true })
+  cpSync(dist, join(unfinished, installed, 'dist'), { recursive: true })
+  addPackages(join(unfinished, installed))
   try {
-    renameSync(unfinished, folder)
+    renameSync(unfinished, place)
   } catch {
     // Another test file was faster.
     rmSync(unfinished, { recursive: true, force: true })
   }
-  return { folder, files }
+  return found
+}
+
+/** The URL of the folder in which that copy is installed, if there is one. */
+export function sharedBuild(): string[] {
+  build ??= findBuild()
+  return build.place === undefined ? [] : [build.place]
+}
+
+/** What the framework has beside its build: its manifest, and the packages of the repository. */
+function addPackages(own: string): void {
+  cpSync(join(root, 'package.json'), join(own, 'package.json'))
+  symlinkSync(join(root, 'node_modules'), join(own, 'node_modules'), 'junction')
 }
 
 /**
@@ -106,10 +123,9 @@ export function makeProject(files: Readonly<Record<string, string>> = {}, packag
   const parent = realpathSync(mkdtempSync(join(tmpdir(), 'framework-cli-')))
   const folder = join(parent, 'app')
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
-  const own = join(folder, 'node_modules/framework')
+  const own = join(folder, installed)
   linkBuild(join(own, 'dist'))
-  cpSync(join(root, 'package.json'), join(own, 'package.json'))
-  symlinkSync(join(root, 'node_modules'), join(own, 'node_modules'), 'junction')
+  addPackages(own)
   for (const name of [...packages, '@types/node', 'undici-types']) {
     const from = join(root, 'node_modules', name)
     if (existsSync(from)) symlinkSync(from, join(folder, 'node_modules', name), 'junction')
