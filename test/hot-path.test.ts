@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { serverSuites } from '../benchmarks/load/suites.ts'
 import { runtimeBinary } from './runtimes/run.mjs'
+import { isLong } from './support/long.ts'
 
 // What a request costs, by counting: unlike a time it is the same on a busy machine. So a change that makes requests a little
 // heavier fails here, and need not be noticed in a benchmark.
@@ -125,7 +126,8 @@ function asLines(costs: Counted['costs']): string {
 const oldest = process.env.FRAMEWORK_OLDEST_NODE ?? process.execPath
 const [own = ''] = execFileSync(oldest, ['-p', 'process.versions.node'], { encoding: 'utf8' }).split('.')
 
-describe.concurrent.each([...new Set([own, '24', '26'])])('on Node.js %s', (version) => {
+// hot-path.long.test.ts has the version between them, too.
+describe.concurrent.each([...new Set([own, ...(isLong ? ['24'] : []), '26'])])('on Node.js %s', (version) => {
   const node = version === own ? oldest : runtimeBinary(`node${version}`)
   let counting: Promise<Counted> | undefined
   const counted = () => {

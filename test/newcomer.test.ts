@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { managers, scratch, type, walk, walkBriefly } from './support/newcomer.ts'
+import { managers, scratch, type, walk } from './support/newcomer.ts'
 import { root } from './support/package/tarball.ts'
 
 test('npm run new -- --help shows the options and creates nothing', async () => {
@@ -12,9 +12,7 @@ test('npm run new -- --help shows the options and creates nothing', async () => 
   expect(readdirSync(folder)).toEqual([])
 })
 
-const [npm, ...others] = managers
+const [npm] = managers
 
+// newcomer.long.test.ts has Bun and Deno, too.
 test('a newcomer gets from a clone to a server in production with npm', () => walk(npm!, false))
-
-// newcomer.long.test.ts has the whole way with these, too.
-test.each(others)('a project for $name is made, passes its tests and answers in production', walkBriefly)

@@ -6,7 +6,7 @@ import { provideRuntimes } from './support/run/runtimes.mjs'
 import { makeScratch } from './support/run/scratch.mjs'
 import { inTurns, parseArguments, usage } from './support/run/selection.mjs'
 import { provideServices } from './support/run/services.mjs'
-import { provideSite } from './support/run/site.mjs'
+import { hasSite, provideSite } from './support/run/site.mjs'
 import { finalLine, Summary } from './support/run/summary.mjs'
 import { biome, runOldest, runVitest } from './support/run/tools.mjs'
 
@@ -61,7 +61,7 @@ async function runStep(name, context) {
         ...(selection.steps.includes('types') ? ['--unchecked'] : []),
       ])
     case 'types':
-      return tsc(context, 'tsconfig.json')
+      return tsc(context, hasSite(root) ? 'tsconfig.step.json' : 'tsconfig.json')
     case 'lint':
       return biome(context)
     case 'install':

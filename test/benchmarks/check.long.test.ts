@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import { chooseSuites } from '../../benchmarks/settings.ts'
 import { findRuntime } from '../../benchmarks/support/runtime.ts'
 import { root } from '../../benchmarks/support/stage.ts'
+// The same on Bun and Deno, too.
+import './check.test.ts'
 
 /** Nothing is timed: a benchmark that fails on a busy machine would only be turned off. The peers need not be installed. */
 test('npm run bench -- --check builds a stage, and starts each server of each suite in a process of its own', async () => {

@@ -14,6 +14,7 @@ import { isWanted } from '../../benchmarks/support/wanted.ts'
 import { withFiles } from '../../build-files.mjs'
 import { runtimeBinary } from '../runtimes/run.mjs'
 import { askAll } from '../support/benchmarks/servers.ts'
+import { isLong } from '../support/long.ts'
 
 afterAll(removeStages)
 
@@ -75,26 +76,28 @@ test('every server of every suite but the peers gives the right answer', async (
   await askAll(questions, stage, node)
 })
 
-describe.each(['bun', 'deno'])('on %s', (name) => {
-  test.skipIf(runtimeBinary(name) === undefined)(
-    'the framework and the servers by hand give the right answers',
-    async () => {
-      const runtime = findRuntime(name)
-      const questions = (['100-routes', 'full-stack', 'serialised-get'] as const).flatMap((suite) => {
-        const { exchange, servers: serversOf }: ServerSuite = serverSuites[suite]
-        return Object.entries(serversOf(runtime.kind))
-          .filter(([, file]) => !isPeer(file))
-          .map(([server, file]) => ({ server, file, exchange }))
-      })
-      const logging = questions.filter(({ exchange }) => exchange.logged.length > 0)
-      expect(logging.length).toBeGreaterThan(1)
-      const subjects = logging.map(({ server, file }) => ({ name: server, stage, ...file }))
-      await checkServers(subjects, logging[0]!.exchange, runtime)
-      await askAll(
-        questions.filter((one) => !logging.includes(one)),
-        stage,
-        runtime,
-      )
-    },
-  )
-})
+// In check.long.test.ts.
+if (isLong)
+  describe.each(['bun', 'deno'])('on %s', (name) => {
+    test.skipIf(runtimeBinary(name) === undefined)(
+      'the framework and the servers by hand give the right answers',
+      async () => {
+        const runtime = findRuntime(name)
+        const questions = (['100-routes', 'full-stack', 'serialised-get'] as const).flatMap((suite) => {
+          const { exchange, servers: serversOf }: ServerSuite = serverSuites[suite]
+          return Object.entries(serversOf(runtime.kind))
+            .filter(([, file]) => !isPeer(file))
+            .map(([server, file]) => ({ server, file, exchange }))
+        })
+        const logging = questions.filter(({ exchange }) => exchange.logged.length > 0)
+        expect(logging.length).toBeGreaterThan(1)
+        const subjects = logging.map(({ server, file }) => ({ name: server, stage, ...file }))
+        await checkServers(subjects, logging[0]!.exchange, runtime)
+        await askAll(
+          questions.filter((one) => !logging.includes(one)),
+          stage,
+          runtime,
+        )
+      },
+    )
+  })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandOf, targets } from '../conformance/targets.ts'
 import { makeProject, type Project, runIn } from '../support/cli.ts'
+import { isLong } from '../support/long.ts'
 
 let project: Project
 beforeAll(() => {
@@ -29,7 +30,7 @@ afterAll(() => project.remove())
 
 describe.each(
   targets
-    .filter(({ name }) => ['bun', 'deno', 'node26'].includes(name))
+    .filter(({ runtime, adapter }) => adapter === undefined && (isLong || !runtime.startsWith('node')))
     .map((target) => [target.name, target] as const),
 )('on %s', (_name, target) => {
   const run = (...args: string[]) =>

@@ -7,6 +7,7 @@ import { hasChromium, startChromium, watch } from '../support/chromium.ts'
 import { applicationOfPages } from '../support/cli/auth-pages.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project, root, runIn } from '../support/cli.ts'
+import { isLong } from '../support/long.ts'
 import { hasMariadb, startMariadb } from '../support/mariadb.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { runTsc } from '../support/typescript.ts'
@@ -146,11 +147,13 @@ test.skipIf(!hasPostgres)('its tests pass with those of the project: postgres', 
   await postgres.stop()
 })
 
-test.skipIf(!hasMariadb)('its tests pass with those of the project: mysql', async () => {
-  const mariadb = await startMariadb()
-  await expectTestsPass('mysql', { DATABASE_URL: mariadb.url })
-  await mariadb.stop()
-})
+// In init-auth.long.test.ts.
+if (isLong)
+  test.skipIf(!hasMariadb)('its tests pass with those of the project: mysql', async () => {
+    const mariadb = await startMariadb()
+    await expectTestsPass('mysql', { DATABASE_URL: mariadb.url })
+    await mariadb.stop()
+  })
 
 test.skipIf(!hasChromium)('who has forgotten a password chooses another one in a browser', async () => {
   const folder = join(project.folder, 'memory')

@@ -10,6 +10,7 @@ import { warmUp } from '../../cli/serve/warm.ts'
 import { watchFiles } from '../../cli/serve/watch.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project } from '../support/cli.ts'
+import { isLong } from '../support/long.ts'
 import { freePort } from '../support/own-server.ts'
 import { isAlive, type Serving, started, startServe, until } from '../support/serve.ts'
 
@@ -73,6 +74,10 @@ async function leavesNoOrphan(serving: Serving): Promise<void> {
   await until('the port', () => isFree(serving.port))
 }
 
+/** One after the other, without a pause. */
+const edits = isLong ? 200 : 40
+const lastEdit = `edit ${edits - 1}`
+
 /** Writes what each version starts and stops, in which time a version that came too early would be seen. */
 const diary = `import { appendFileSync } from 'node:fs'
 import { definePlugin } from 'framework'
@@ -82,12 +87,12 @@ server.register(definePlugin({ name: 'diary', setup(ctx) {
   ctx.onClose(async () => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     write('stops')
-    if (text === 'edit 199') console.log('closed in order')
+    if (text === '${lastEdit}') console.log('closed in order')
   })
 } }))
 `
 
-test.concurrent('a change is served by a new process, which is reported, after the end of the one before; a write without a change is not; 200 rapid edits; SIGTERM', async () => {
+test.concurrent('a change is served by a new process, which is reported, after the end of the one before; a write without a change is not; rapid edits; SIGTERM', async () => {
   const failing = `new Server({ exposeErrorDetails: 'auto' })
 server.get('/boom', () => {
   throw new Error('it is of no use') // in the file of the user
@@ -142,16 +147,16 @@ server.get('/boom', () => {
   const entries = () => readFileSync(join(project.folder, 'diary.log'), 'utf8').trim().split('\n')
   const before = ['one', 'two', 'three'].flatMap((version) => [`starts ${version}`, `stops ${version}`])
   expect(entries()).toEqual([...before, 'starts four'])
-  for (let at = 0; at < 200; at++) {
+  for (let at = 0; at < edits; at++) {
     edit(`edit ${at}`)
     // Some in one burst, some while a version boots.
     if (at % 9 === 0) await new Promise((resolve) => setTimeout(resolve, at % 40))
   }
-  await serving.answers('edit 199')
+  await serving.answers(lastEdit)
   // Not its messages: a version may have read a half-written file, and then it reports that.
   expect(serving.versions()).toEqual([await pidOf(serving)])
   await endsInOrder(serving, 'SIGTERM')
-  expect(entries().slice(-2)).toEqual(['starts edit 199', 'stops edit 199'])
+  expect(entries().slice(-2)).toEqual([`starts ${lastEdit}`, `stops ${lastEdit}`])
 })
 
 test.concurrent('packages that are installed anew are found, though a process got ready without them; two servers and a thread, polled; SIGHUP', async () => {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { runtimeBinary } from '../runtimes/run.mjs'
+import { isLong } from '../support/long.ts'
 import { type Host, hostOf, moduleOf } from './hosts/hosts.ts'
 
 /** One runtime with one adapter. */
@@ -24,14 +25,12 @@ const all: readonly Target[] = [
   { name: 'deno with node:http', runtime: 'deno', adapter: 'node' },
 ]
 
-const isLong = process.env.FRAMEWORK_TEST_LONG === '1'
-
-/** With each adapter of Bun and Deno, and of Node.js the oldest version and the newest one; the long run has those between them as well. */
+/** Of Node.js the oldest version and the newest one, and each adapter of Bun and Deno; the long run has the other versions as well. */
 export const adapters: readonly Target[] = isLong
   ? all
   : all.filter(({ name }) => name !== 'node22' && name !== 'node24')
 
-/** The same without `node:http` on Bun and Deno, which the long run has as well. */
+/** The same without `node:http` on Bun and Deno, of which the suite has http.ts, and the long run everything. */
 export const targets: readonly Target[] = isLong ? all : adapters.filter(({ adapter }) => adapter === undefined)
 
 /** Whether the adapter beneath is `node:http`, on whichever runtime. */

@@ -214,29 +214,6 @@ export async function walk(manager: Manager, isWhole: boolean): Promise<void> {
 }
 
 /**
- * The short way: a project is made, installed, passes its tests and answers in production. It has the framework from the tarball of the
- * project of {@link walk}, which npm needs three seconds to pack, or as `npm run new` writes it.
- */
-export async function walkBriefly({ name, make, install, run, start: command }: Manager): Promise<void> {
-  const folder = join(scratch, `${name}-briefly`, 'my-app')
-  const [, options = ''] = make.split('../my-app')
-  const vendor = join(scratch, 'npm/my-app/vendor')
-  const packed = name === 'deno' || !existsSync(vendor) ? undefined : readdirSync(vendor)[0]
-  const line = packed === undefined ? 'new.mjs' : `dist/cli/index.js init --framework ${join(vendor, packed)}`
-  await type(`${process.execPath} ${line} ${folder}${options}`, root)
-  // Nothing that the package leaves out, such as the packages of its site.
-  expect(existsSync(join(folder, 'vendor/framework/docs/site'))).toBe(false)
-  await type(install, folder)
-  await type(run('test'), folder)
-  const live = start(command, folder, { NODE_ENV: 'production', PORT: '0' })
-  try {
-    expect(await answerOf(await urlOf(live))).toEqual({ hello: 'world' })
-  } finally {
-    expect(await live.end()).toBe(0)
-  }
-}
-
-/**
  * What `npm ci` does, without a second installation: the lock file is that of the manifest, the tarball that it names has been copied, and
  * the packages are those of the project, under second names.
  */

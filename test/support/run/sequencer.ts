@@ -13,7 +13,6 @@ const longest = [
   'test/newcomer.test.ts',
   'test/package.test.ts',
   'test/plugins/queues/kills.test.ts',
-  'test/plugins/queues/pgboss-10.test.ts',
   'test/plugins/queues/portable.test.ts',
   'test/plugins/queues/process.test.ts',
   'test/plugins/queues/ui-browser.test.ts',

@@ -1,26 +1,27 @@
 import { join } from 'node:path'
-import { npm, tsc } from './process.mjs'
+import { npm } from './process.mjs'
 import { isContinuousIntegration, isInstalled } from './runtimes.mjs'
-import { failed } from './summary.mjs'
+import { failed, passed } from './summary.mjs'
+
+/** Whether what builds the documentation site is installed. @param {string} root */
+export const hasSite = (root) => isInstalled(join(root, 'docs/site'))
 
 /**
- * Makes sure that what builds the documentation site is installed, and checks the types of its sources: `types` cannot, because
- * it runs without these packages.
+ * Makes sure that what builds the documentation site is installed.
  *
  * @param {import('./process.mjs').StepContext} context
  * @returns {Promise<import('./summary.mjs').Outcome>}
  */
 export async function provideSite(context) {
-  const folder = join(context.root, 'docs/site')
-  if (!isInstalled(folder)) {
+  if (!hasSite(context.root)) {
     console.log('installing what builds the documentation site (47 MB, once)')
     const result = await npm(['ci', '--no-audit', '--no-fund', '--prefer-offline'], {
-      cwd: folder,
+      cwd: join(context.root, 'docs/site'),
       deadline: Math.min(context.deadline, Date.now() + 120_000),
     })
     if (result.code !== 0) return announce(context, result.output.trim())
   }
-  return tsc(context, 'docs/site')
+  return passed()
 }
 
 /**

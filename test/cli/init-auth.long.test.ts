@@ -1,0 +1,2 @@
+// The same with MySQL.
+import './init-auth.test.ts'

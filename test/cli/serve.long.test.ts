@@ -1,0 +1,2 @@
+// The same with 200 rapid edits.
+import './serve.test.ts'

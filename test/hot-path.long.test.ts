@@ -1,0 +1,2 @@
+// The same on every version of Node.js.
+import './hot-path.test.ts'
