@@ -36,7 +36,9 @@ export const webhooks = definePlugin({
       const { queue, timeout, concurrency } = outgoing
       await queue.subscribe(await attemptsOf(outgoing, ctx.log), { timeout, concurrency })
       ctx.onReady(() => {
-        if (ctx.services.find('queues') !== undefined) ctx.services.get('webhooks').server = ctx.server
+        // No other process could send what is in memory here.
+        if (queue.kind === 'memory' || ctx.services.find('queues') !== undefined)
+          ctx.services.get('webhooks').queue = queue.for(ctx.server)
       })
     }
     ctx.onRoute((route) => {

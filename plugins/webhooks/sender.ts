@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { clock, defineErrors, type Logger } from '../../kernel/index.ts'
-import type { QueueMessage } from '../queues/index.ts'
+import type { Queue, QueueMessage } from '../queues/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { messageOf } from '../shared/values/safely.ts'
 import type { WebhookDelivery, WebhookEndpoint, webhooksOptions } from './options.ts'
@@ -39,8 +39,8 @@ const eventOptions = option.shape({
 /** Sends webhooks: `services.webhooks`. */
 export class WebhookSender {
   readonly #outgoing: Outgoing | undefined
-  /** The server that sends them, if it has queues. @internal */
-  server: object | undefined
+  /** That of the server, if it has queues. @internal */
+  queue: Queue<WebhookDelivery> | undefined
 
   /** @internal */
   constructor(outgoing: Outgoing | undefined) {
@@ -60,7 +60,8 @@ export class WebhookSender {
    */
   async deliver(endpoint: string, event: WebhookEvent): Promise<{ id: string } | undefined> {
     if (this.#outgoing === undefined) throw WebhookSendingError()
-    const { queue, find, attempts, backoff } = this.#outgoing
+    const { queue = this.#outgoing.queue } = this
+    const { find, attempts, backoff } = this.#outgoing
     const given = eventOptions.parse(event, 'deliver')
     const { type, data = null, id = `msg_${randomUUID()}`, timestamp = new Date(clock.now()) } = given
     const found = await find(endpoint)
@@ -68,7 +69,7 @@ export class WebhookSender {
     signatureOf(found, endpoint, '')
     if (found.isDisabled) return undefined
     const delivery = { endpoint, id, type, timestamp: timestamp.toISOString(), data }
-    await (this.server ? queue.for(this.server) : queue).publish(delivery, { attempts, backoff })
+    await queue.publish(delivery, { attempts, backoff })
     return { id }
   }
 }

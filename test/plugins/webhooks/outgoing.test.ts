@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
+  bullmqQueue,
   memoryQueue,
   type OutgoingWebhooksOptions,
+  queue as portable,
   RouteCollection,
   Server,
   type WebhookDelivery,
@@ -267,6 +269,23 @@ test.each([
 ])('%#: a wrong option is an error where the server is made', (wrong, named) => {
   const outgoing = { queue: memoryQueue('webhooks-wrong'), find: () => null, update() {}, ...wrong } as never
   expect(() => new Server({ router: new RouteCollection(), plugins: { webhooks: { outgoing } } })).toThrow(named)
+})
+
+test('a queue in memory needs the plugin that runs it, and says so where the server boots', async () => {
+  const options = (queue: OutgoingWebhooksOptions['queue']) => ({
+    router: new RouteCollection(),
+    logger: memoryLogger(),
+    plugins: { webhooks: { outgoing: { queue, find: () => ({ url: 'https://example.org', secret }), update() {} } } },
+  })
+  const name = () => `webhooks-${queues++}`
+  for (const queue of [memoryQueue<WebhookDelivery>(name()), portable<WebhookDelivery>(name())]) {
+    await expect(new Server(options(queue)).ready()).rejects.toThrow(
+      `the queue "${queue.name}" has no place in this server: it has no plugin "queues"`,
+    )
+  }
+  // The workers of another process send what is in Redis.
+  await using publisher = new Server(options(bullmqQueue<WebhookDelivery>(name())))
+  await publisher.ready()
 })
 
 test('in a test, nothing leaves the process', async () => {
