@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { type RedisAddress, redisPlace, watchConnection } from '../stores/redis.ts'
+import { makeClient, type RedisAddress, redisPlace, watchConnection } from '../stores/redis.ts'
 import type { DriverHost } from './contract.ts'
 
 /** Connections to one Redis. */
@@ -26,7 +26,7 @@ export function connectionsOf(Client: typeof Redis, connection: RedisAddress, ho
     const duplicate = client.duplicate.bind(client)
     return Object.assign(client, { duplicate: (override?: object) => watch(duplicate(override)) })
   }
-  const connect = (options: object) => watch(new Client(...(place as [url: string]), { ...given, ...options }))
+  const connect = (options: object) => watch(makeClient(Client, place, { ...given, ...options }))
   const close = () => {
     isClosed = true
     for (const client of clients) client.disconnect()

@@ -3,7 +3,9 @@ import { defineErrors, isInTime, systemClock } from '../../../kernel/index.ts'
 import { peer } from '../environment/optional-package.ts'
 import { foreignOption } from '../options/foreign-options.ts'
 import { Check, option } from '../options/index.ts'
+import { defined } from '../values/json.ts'
 import { inOneWrite } from '../values/one-write.ts'
+import { safely } from '../values/safely.ts'
 import { addressOf, addressOption, shownAddress } from './address.ts'
 import { answerWithin } from './availability.ts'
 
@@ -43,8 +45,8 @@ const members = {
   password: text.secret(),
 }
 
-/** `ioredis` ignores one that is not a number: each request would wait for a Redis that does not respond. */
-const commandTimeout = option.ms({ above: 0 })
+/** `ioredis` ignores a `commandTimeout` that is not a number, so that requests wait without end, and passes each `connectTimeout` to its socket. */
+const timeouts = { commandTimeout: option.ms({ above: 0 }), connectTimeout: option.ms() }
 
 /** Whether a value is a client. Its members are not options: read as such, they would make another client, for this machine's Redis. */
 const isClient = (given: unknown) => typeof (given as { sendCommand?: unknown }).sendCommand === 'function'
@@ -53,11 +55,10 @@ const isClient = (given: unknown) => typeof (given as { sendCommand?: unknown })
 export function redisOptions<More extends option.Members = {}>(
   more?: More,
 ): Check<RedisAddress | undefined, RedisAddress & option.ShapeValue<More>, 'filled'> {
-  const all = { ...members, ...more }
-  const foreign = foreignOption([...Object.keys(all), 'family', 'tls', 'keyPrefix'])
-  const check = option.shape(all, (name, given, place) =>
-    name === 'commandTimeout' ? commandTimeout.read(given, place.in(name)) : foreign(name, given, place),
-  )
+  const own = { ...members, ...more }
+  // The package has other timeouts with names close to these.
+  const foreign = foreignOption([...Object.keys(own), 'family', 'tls', 'keyPrefix'])
+  const check = option.shape({ ...own, ...timeouts }, foreign)
   const takes = 'options of ioredis ({ url }, or { host, port } and so on)'
   // The check is narrower than the type, which allows options of ioredis that this version does not know.
   return new Check({ ...check.parts, takes, fits: (given) => check.parts.fits(given) && !isClient(given) }) as never
@@ -67,7 +68,7 @@ export function redisOptions<More extends option.Members = {}>(
 export function redisPlace({ url, ...options }: RedisAddress): { place: [] | [url: string]; options: object } {
   const { host, path, port } = options
   const isPlaced = host !== undefined || path !== undefined || (url === undefined && port !== undefined)
-  return { place: isPlaced ? [] : [addressOf('redis', url)], options }
+  return { place: isPlaced ? [] : [addressOf('redis', url)], options: defined(options) }
 }
 
 /** The address as messages show it: without the password. A client of ioredis has it in its options. */
@@ -101,13 +102,30 @@ interface SentCommand {
 
 /** The members of every client, in addition to the commands. */
 interface Connection {
-  readonly options: { commandTimeout?: unknown }
+  readonly options: Record<string, unknown>
   /** The socket, once there is one. */
   readonly stream?: Writable
   sendCommand(command: SentCommand, stream?: unknown): Promise<unknown>
   on(event: 'connect' | 'error' | 'ready', listener: (error?: unknown) => void): unknown
   connect(): Promise<unknown>
   disconnect(reconnect?: boolean): void
+}
+
+/**
+ * Makes a client. The query of an address is text, which a socket refuses where a number is needed, outside of any promise; and `ioredis` would
+ * ignore the text of a `commandTimeout`. What cannot be read is as usual.
+ */
+export function makeClient<Client>(Class: new (...args: never[]) => Client, place: [] | [string], usual: object) {
+  const client: Client = Reflect.construct(Class, [...place, usual])
+  const { defaultOptions } = Class as { readonly defaultOptions?: object }
+  const { options } = client as { readonly options: Record<string, unknown> }
+  for (const [name, one] of Object.entries({ ...defaultOptions, ...usual })) {
+    const given = options[name]
+    if (typeof given !== 'string' || typeof one === 'string' || one === null) continue
+    const read: unknown = safely(() => JSON.parse(given))
+    options[name] = typeof read === typeof one && (read === false || Number(read) > 0) ? read : one
+  }
+  return client
 }
 
 const { RedisDatabaseError } = defineErrors({
@@ -199,12 +217,10 @@ export async function connectRedis<Client>(
   { feature, commandTimeout, onState }: RedisUse,
 ): Promise<Client & Pick<Connection, 'disconnect'>> {
   const { Redis } = (await peer('ioredis', () => import('ioredis'), feature)) as unknown as {
-    Redis: new (...args: unknown[]) => Connection
+    Redis: new () => Connection
   }
-  const { place, options: given } = redisPlace(address)
-  const client = new Redis(...place, { ...forCallers, commandTimeout, ...given, lazyConnect: true })
-  // Text from the query of an address, where ioredis would wait without end.
-  client.options.commandTimeout = Number(client.options.commandTimeout) || commandTimeout
+  const { place, options } = redisPlace(address)
+  const client = makeClient(Redis, place, { ...forCallers, commandTimeout, ...options, lazyConnect: true })
   improve(client)
   let failure: unknown
   watchConnection(client, (error) => {

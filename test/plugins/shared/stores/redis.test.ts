@@ -86,6 +86,28 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
     client.disconnect()
   })
 
+  test.each([
+    'connectTimeout=300',
+    'connectTimeout=soon',
+    'connectTimeout=-1',
+    'retryStrategy=5&enableOfflineQueue=false',
+  ])('that cannot be reached ends nothing where its address has %s', async (query) => {
+    type Client = { options: Record<string, unknown>; call(...args: string[]): Promise<unknown> }
+    const url = `redis://127.0.0.1:1?${query}`
+    const states: unknown[] = []
+    const use = { feature: 'a test', commandTimeout: 20_000, onState: (error: unknown) => states.push(error) }
+    const client = await connectRedis<Client>({ url }, use)
+    await expect(client.call('PING')).rejects.toThrow('writeable')
+    await vi.waitUntil(() => states.length > 2, 20_000)
+    const connectTimeout = query === 'connectTimeout=300' ? 300 : 2_000
+    expect(client.options).toMatchObject({ connectTimeout, enableOfflineQueue: false, keepAlive: 30_000 })
+    client.disconnect()
+    const queue = bullmqQueue<number>('unreached')
+    defineQueueConfiguration({ bullmq: { connection: url, publishTimeout: 300 } })
+    await expect(queue.publish(1)).rejects.toMatchObject({ code: 'QueueUnavailableError' })
+    await QueueService.stop()
+  })
+
   test('of queues is refused, too', async () => {
     const queue = bullmqQueue<number>('database-99')
     defineQueueConfiguration({ bullmq: { connection: `${redis.url}/99`, publishTimeout: 3_000 } })
@@ -131,7 +153,8 @@ describe('options of a Redis', () => {
   test('let through whatever ioredis takes', async () => {
     const { Redis } = (await import('ioredis')) as unknown as { Redis: { defaultOptions: Record<string, unknown> } }
     const checked = { host: 'db', port: '6380', db: '3', username: '', password: '' }
-    const given = { ...Redis.defaultOptions, tls: {}, ...checked, sentinelUsername: 'a', commandTimeout: 5 }
+    const times = { commandTimeout: 5, socketTimeout: 5, blockingTimeout: 5, sentinelCommandTimeout: 5 }
+    const given = { ...Redis.defaultOptions, tls: {}, ...checked, sentinelUsername: 'a', ...times }
     expect(Object.keys(given).length).toBeGreaterThan(40)
     expect(read(given)).toEqual({ ...given, prefix: 'mine' })
   })
@@ -147,6 +170,7 @@ describe('options of a Redis', () => {
     [{ host: '' }, 'redis.host" is ""; it takes a non-empty string'],
     [{ commandTimeout: '2s' }, 'redis.commandTimeout" is "2s"; it takes milliseconds'],
     [{ commandTimeout: 0 }, 'redis.commandTimeout" is 0; it takes milliseconds'],
+    [{ connectTimeout: -1 }, 'redis.connectTimeout" is -1; it takes milliseconds'],
     [{ password: [secret] }, 'redis.password" is a list (not shown)'],
     [
       { url: `http://user:${secret}@host` },
