@@ -1,4 +1,6 @@
+import { resolve } from 'node:path'
 import { peer } from '../../shared/environment/optional-package.ts'
+import { madeIn } from '../../shared/values/memoize.ts'
 import { SeveralStatementsError } from '../errors.ts'
 import { type DriverHost, numberedBy } from '../queries.ts'
 import { builtin, type DatabaseRow, type DriverSettings, type OpenDriver, type QueryResult } from './contract.ts'
@@ -33,9 +35,10 @@ const prepared = (database: Prepares): Sqlite => ({
 })
 
 const feature = 'the plugin database (SQLite)'
+const scheme = 'sqlite:'
 
 async function open({ driver, url, options = {} }: DriverSettings): Promise<Sqlite> {
-  const file = url.slice('sqlite:'.length)
+  const file = url.slice(scheme.length)
   if (driver === 'node-sqlite3-wasm') {
     const { default: wasm } = await peer(driver, () => import('node-sqlite3-wasm'), feature)
     return new wasm.Database(file, options) as unknown as Sqlite
@@ -69,14 +72,20 @@ const withNumbers = numberedBy(quoted)
 
 const changing = /^\s*(insert|update|delete|replace|with)\b/i
 
+/** The callers of one file. */
+const newLine = () => ({ isTaken: false, turns: [] as (() => void)[] })
+const lines = new Map<string, ReturnType<typeof newLine>>()
+
 /**
- * Opens SQLite: one connection, which callers take in turn. A second one would be refused with `SQLITE_BUSY` while a transaction of the first is
- * open, and cannot wait for it, because waiting blocks the process.
+ * Opens SQLite: one connection, which callers take in turn, together with those of other servers of this process that have the same file. A second
+ * one would be refused with `SQLITE_BUSY` while a transaction of the first is open, and cannot wait for it, because waiting blocks the process.
  */
 export async function openSqlite(settings: DriverSettings, { reports }: DriverHost): Promise<OpenDriver> {
   const database = await open(settings)
+  const file = settings.url.slice(scheme.length)
+  const line = file === ':memory:' ? newLine() : madeIn(lines, resolve(file), newLine)
   // Several processes: readers do not wait for the writer, and a writer waits for a moment. Blocks this process meanwhile.
-  for (const pragma of ['journal_mode = wal', 'busy_timeout = 1000', 'foreign_keys = on', 'synchronous = normal'])
+  for (const pragma of ['busy_timeout = 1000', 'journal_mode = wal', 'foreign_keys = on', 'synchronous = normal'])
     database.all(`pragma ${pragma}`, [])
   const run = (text: string, values: readonly unknown[]): QueryResult<never> => {
     if (isSeveral(text)) throw SeveralStatementsError(text.slice(0, 100))
@@ -89,29 +98,43 @@ export async function openSqlite(settings: DriverSettings, { reports }: DriverHo
     return { rows, count: Number(row!.count), insertId: row!.id as number }
   }
   const query = (text: string, values: readonly unknown[]) => reports.run(text, values, async () => run(text, values))
-  const turns: (() => void)[] = []
-  let isTaken = false
-  const turn = () => new Promise<void>((resolve) => turns.push(resolve))
+  let isOurs = false
+  let isClosed = false
+  const take = async () => {
+    if (line.isTaken) await new Promise<void>((next) => line.turns.push(next))
+    line.isTaken = isOurs = true
+  }
+  const leave = () => {
+    if (!isOurs) return
+    isOurs = false
+    line.isTaken = line.turns.length > 0
+    line.turns.shift()?.()
+  }
+  const end = () => {
+    if (!isClosed) database.close()
+    isClosed = true
+    leave()
+  }
   return {
-    query: (text, values) => (isTaken ? undefined : query(text, values)),
+    query: (text, values) => (line.isTaken ? undefined : query(text, values)),
     async connect() {
-      if (isTaken) await turn()
-      isTaken = true
+      await take()
       return {
         query,
         release() {
           // A transaction may have been one that only reads.
-          database.all('pragma query_only = 0', [])
-          isTaken = turns.length > 0
-          turns.shift()?.()
+          if (!isClosed) database.all('pragma query_only = 0', [])
+          leave()
         },
       }
     },
-    counts: () => ({ size: 1, idle: Number(!isTaken), waiting: turns.length }),
+    counts: () => ({ size: 1, idle: Number(!line.isTaken), waiting: line.turns.length }),
     begin: ({ readOnly }) => [`pragma query_only = ${Number(readOnly)}`, readOnly ? 'begin' : 'begin immediate'],
-    async close() {
-      if (isTaken) await turn()
-      database.close()
+    async close(late) {
+      // What is never given back must not keep the file from others.
+      late.addEventListener('abort', end)
+      await take()
+      end()
     },
   }
 }

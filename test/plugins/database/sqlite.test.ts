@@ -1,6 +1,10 @@
-import { afterCommit, Server } from 'framework'
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterCommit, RouteCollection, Server } from 'framework'
+import { afterAll, describe, expect, test } from 'vitest'
 import { deferred } from '../../../plugins/shared/values/promises.ts'
+import { memoryLogger } from '../../support/kernel.ts'
 
 async function makeServer(setUp: (server: Server) => void = () => {}) {
   const server = new Server({ plugins: { database: { url: 'sqlite::memory:' } } })
@@ -111,5 +115,67 @@ describe('SQLite', () => {
       await insert('kept')
     })
     expect(await titles(server as never)).toEqual([{ title: 'kept' }])
+  })
+
+  describe('in a file', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'framework-sqlite-'))
+    afterAll(() => rmSync(folder, { recursive: true }))
+    let files = 0
+
+    async function two(closeTimeout: number) {
+      const url = `sqlite:${join(folder, `${files++}.sqlite`)}`
+      const made = () => {
+        const common = { router: new RouteCollection(), logger: memoryLogger(), gracefulShutdown: false, closeTimeout }
+        return new Server({ ...common, plugins: { database: { url, outbox: true, inbox: true } } })
+      }
+      const servers = [made(), made()] as const
+      for (const server of servers) await server.ready()
+      const [first, second] = servers.map((server) => server.services.get('database'))
+      await first!.query('create table counters (id integer primary key, value integer not null)')
+      await first!.query('insert into counters values (1, 0)')
+      return { servers, first: first!, second: second! }
+    }
+
+    const raise = 'update counters set value = value + 1'
+    const value = async (database: Awaited<ReturnType<typeof two>>['first']) =>
+      (await database.query('select value from counters')).rows
+
+    test('the servers of a process take turns, whose statements would block each other', async () => {
+      const { servers, first, second } = await two(10_000)
+      const work = Array.from({ length: 10 }, (_, i) => {
+        const database = i % 2 === 0 ? first : second
+        return [
+          database.query(raise),
+          database.transaction(async () => {
+            await database.query(raise)
+            await new Promise(setImmediate)
+            await database.query(raise)
+          }),
+        ]
+      })
+      await Promise.all(work.flat())
+      expect(await value(first)).toEqual([{ value: 30 }])
+      for (const server of servers) await server.close()
+    })
+
+    test('a transaction that never ends keeps it from no one when its server has closed', async () => {
+      const { servers, first, second } = await two(200)
+      const begun = deferred()
+      const stuck = deferred()
+      const open = first.transaction(async () => {
+        await first.query(raise)
+        begun.resolve()
+        await stuck.promise
+      })
+      await begun.promise
+      const waiting = second.query(raise)
+      await servers[0].close()
+      await waiting
+      expect(await value(second)).toEqual([{ value: 1 }])
+      stuck.resolve()
+      await expect(open).rejects.toThrow()
+      await second.query(raise)
+      await servers[1].close()
+    })
   })
 })
