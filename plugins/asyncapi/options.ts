@@ -1,13 +1,12 @@
-import type { Middleware, RouteOptions } from '../../kernel/index.ts'
 import type { OpenApiRoute, OpenApiServer } from '../openapi/index.ts'
 import {
-  accessMembers,
-  accessOf,
+  type AccessOptions,
   commonMembers,
   componentsOfKind,
   extensible,
   infoMembers,
-  pathOf,
+  servedMembers,
+  servedOf,
   server,
   text,
   url,
@@ -40,15 +39,9 @@ export interface MessageDescriptionOptions {
 }
 
 /** Options of the description of messages. */
-export interface AsyncApiOptions extends MessageDescriptionOptions {
+export interface AsyncApiOptions extends MessageDescriptionOptions, AccessOptions {
   /** The path of the document, to which `.json` and `.yaml` are appended. Default `/asyncapi`. */
   path?: string
-  /** Middlewares that run before the document is sent and decide who may read it. */
-  middlewares?: readonly Middleware[]
-  /** The policies that protect the document, as on any route. */
-  policy?: RouteOptions['policy']
-  /** Whether everyone may read it: if so, neither the boot in production nor the doctor reports that no option guards it. Default false. */
-  public?: boolean
 }
 
 const description = {
@@ -76,14 +69,8 @@ export const messageDescriptionOptions = option.shape(description).typed<Message
 export type MessageDescriptionSettings = SettingsOf<typeof messageDescriptionOptions>
 
 export const asyncapiOptions = option
-  .shape({
-    path: pathOf('/asyncapi'),
-    ...accessMembers,
-    ...description,
-  })
-  .into(({ path, middlewares, policy, public: isPublic, ...description }) => {
-    return { path, isPublic, routeOptions: accessOf({ middlewares, policy }), description }
-  })
+  .shape({ ...servedMembers('/asyncapi'), ...description })
+  .into(servedOf)
   .typed<AsyncApiOptions>()
 
 /** The finding for a description that no option guards. */

@@ -1,12 +1,12 @@
-import type { Middleware, RouteOptions } from '../../kernel/index.ts'
+import type { RouteOptions } from '../../kernel/index.ts'
 import {
-  accessMembers,
-  accessOf,
+  type AccessOptions,
   commonMembers,
   componentsOfKind,
   extensible,
   infoMembers,
-  pathOf,
+  servedMembers,
+  servedOf,
   server,
   text,
   url,
@@ -55,17 +55,11 @@ export interface DescriptionOptions {
 }
 
 /** Options of the API description. */
-export interface OpenApiOptions extends DescriptionOptions {
+export interface OpenApiOptions extends DescriptionOptions, AccessOptions {
   /** The path of the page; the document is below it, at `/json` and `/yaml`. Default `/docs`. */
   path?: string
   /** Whether there is a page; `false`: only the document. Default true. */
   ui?: boolean
-  /** Middlewares that run before the page and the document are sent, and decide who may read them. */
-  middlewares?: readonly Middleware[]
-  /** The policies of the page and the document, as on any route. */
-  policy?: RouteOptions['policy']
-  /** Whether everyone may read it: if so, neither the boot in production nor the doctor reports that no option guards it. Default false. */
-  public?: boolean
 }
 
 /** The kinds of components that OpenAPI has. */
@@ -92,15 +86,8 @@ export const descriptionOptions = option.shape(description).typed<DescriptionOpt
 export type DescriptionSettings = SettingsOf<typeof descriptionOptions>
 
 export const openapiOptions = option
-  .shape({
-    path: pathOf('/docs'),
-    ui: option.flag().default(true),
-    ...accessMembers,
-    ...description,
-  })
-  .into(({ path, ui, middlewares, policy, public: isPublic, ...description }) => {
-    return { path, ui, isPublic, routeOptions: accessOf({ middlewares, policy }), description }
-  })
+  .shape({ ...servedMembers('/docs'), ui: option.flag().default(true), ...description })
+  .into(({ ui, ...given }) => ({ ui, ...servedOf(given) }))
   .typed<OpenApiOptions>()
 
 /** The finding for a description that no option guards. */

@@ -70,10 +70,6 @@ const forms: { readonly [kind: string]: AnyCheck } = {
 export const componentsOfKind = (kind: string) =>
   option.record((forms[kind] ?? component) as typeof component, 'an object').into(checkNames)
 
-/** The path of a description, whose routes are below it. */
-export const pathOf = (path: string) =>
-  option.name(/^\/[^:*?#]*[^:*?#/]$/, `a path below "/" without parameters, "${path}" for example`).default(path)
-
 /** Parts that a description of any format has. */
 export const commonMembers = {
   security: option.list(requirement).says('a list of objects'),
@@ -82,6 +78,15 @@ export const commonMembers = {
 }
 
 /** The options that restrict access to a description. */
+export interface AccessOptions {
+  /** Middlewares that run before it is sent, and decide who may read it. */
+  middlewares?: readonly Middleware[]
+  /** The policies that protect it, as on any route. */
+  policy?: RouteOptions['policy']
+  /** Whether everyone may read it: if so, neither the boot in production nor the doctor reports that no option guards it. Default false. */
+  public?: boolean
+}
+
 export const accessMembers = {
   middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').guard(),
   // It is checked by the plugin that reads it on every route.
@@ -89,11 +94,18 @@ export const accessMembers = {
   public: option.flag().default(false),
 }
 
-/** The options of the routes that serve a description. */
-export function accessOf({ middlewares, policy }: Pick<RouteOptions, 'middlewares' | 'policy'>): RouteOptions {
+/** The path of a description, whose routes are below it, and the access to it. */
+export const servedMembers = (path: string) => ({
+  path: option.name(/^\/[^:*?#]*[^:*?#/]$/, `a path below "/" without parameters, "${path}" for example`).default(path),
+  ...accessMembers,
+})
+
+/** The settings of these members, with the options of the routes that serve the description; it consists of all others. */
+export function servedOf<Given extends AccessOptions & { path: string; public: boolean }>(given: Given) {
+  const { path, middlewares, policy, public: isPublic, ...description } = given
   // Its presence decides and not its value: the plugin that reads it refuses `null`, which must not leave the page open.
   const own: RouteOptions = { ...(middlewares && { middlewares }), ...(policy !== undefined && { policy }) }
-  return { ...own, apidoc: false, tenant: false } satisfies RouteOptions
+  return { path, isPublic, routeOptions: { ...own, apidoc: false, tenant: false } as RouteOptions, description }
 }
 
 /** Finds what is wrong with the members of a plugin's fragment: the error is for the plugin's author, not for a reader of the document. */
