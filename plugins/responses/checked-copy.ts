@@ -1,5 +1,5 @@
-import { flattened, schemasOf, targetOf } from '../shared/schema/flat.ts'
-import { isObject, type Node, schemasWithin } from '../shared/schema/keywords.ts'
+import { flattened, nextOf, schemasOf, targetOf } from '../shared/schema/flat.ts'
+import { isObject, type Node } from '../shared/schema/keywords.ts'
 import { memberTest } from '../shared/schema/same.ts'
 import { scalars } from './scalars.ts'
 import { helpers, type Shape, scalarTypes } from './writer-helpers.ts'
@@ -257,9 +257,7 @@ const isCombination = (node: Node) =>
 function branchingOf(root: Node): ReadonlySet<unknown> {
   const around = new Map<Node, Node[]>()
   for (const node of schemasOf(root)) {
-    for (const one of [...[...schemasWithin(node)].map(([, schema]) => schema), targetOf(node.$ref, root)]) {
-      if (isObject(one)) around.set(one, [...(around.get(one) ?? []), node])
-    }
+    for (const [, one] of nextOf(node, root)) around.set(one, [...(around.get(one) ?? []), node])
   }
   const above = (start: Node) => {
     const found = new Set<Node>(around.get(start))

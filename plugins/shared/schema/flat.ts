@@ -44,16 +44,27 @@ export function targetOf(ref: unknown, root: unknown): unknown {
   return Object.hasOwn(root.$defs, name) ? root.$defs[name] : undefined
 }
 
-/** All schemas in a flat one, or in a part of it, including itself. */
-export function schemasOf(start: Node, root = start): ReadonlySet<Node> {
-  const nodes = new Set([start])
-  for (const node of nodes) {
-    for (const [, one] of schemasWithin(node)) if (isObject(one)) nodes.add(one)
-    const target = targetOf(node.$ref, root)
-    if (isObject(target)) nodes.add(target)
-  }
+/** The schemas to which one in a flat schema leads directly: those within it, and the target of its reference. */
+export function* nextOf(node: Node, root: unknown): Iterable<readonly [keyword: string, schema: Node]> {
+  yield* schemasWithin(node)
+  const target = targetOf(node.$ref, root)
+  if (isObject(target)) yield ['$ref', target]
+}
+
+/** All schemas to which some lead, including themselves. Without a root, references are not followed. */
+export function reachedFrom(start: readonly unknown[], root?: Node, leads = (_keyword: string) => true): Set<Node> {
+  const nodes = new Set(start.filter(isObject))
+  for (const node of nodes) for (const [keyword, one] of nextOf(node, root)) if (leads(keyword)) nodes.add(one)
   return nodes
 }
+
+/** All schemas in a flat one, or in a part of it, including itself. */
+export const schemasOf = (start: Node, root = start): ReadonlySet<Node> => reachedFrom([start], root)
+
+const isInPlace = (keyword: string) => keyword === '$ref' || inPlaceKeywords.has(keyword)
+
+/** All schemas for one value: those in its combinations, whichever applies, and those that it refers to. */
+export const inPlaceOf = (start: readonly unknown[], root: Node): Set<Node> => reachedFrom(start, root, isInPlace)
 
 /** Whether a reference is to a schema that the validator itself knows. */
 const isMetaSchema = (ref: string) => /^https?:\/\/json-schema\.org\/draft/.test(ref)
@@ -188,10 +199,6 @@ const endless = 'a reference points to itself, so no value can be checked'
 
 /** Whether a part of a schema leads back to itself for one and the same value. */
 function isEndless(root: Node): boolean {
-  const inPlace = (node: Node) => {
-    const parts = [...schemasWithin(node)].flatMap(([keyword, one]) => (inPlaceKeywords.has(keyword) ? [one] : []))
-    return [...parts, targetOf(node.$ref, root)].filter(isObject)
-  }
   const done = new Set<unknown>()
   const inWork = new Set<unknown>()
   for (const start of schemasOf(root)) {
@@ -203,7 +210,8 @@ function isEndless(root: Node): boolean {
         continue
       }
       inWork.add(node)
-      for (const one of inPlace(node)) {
+      for (const [keyword, one] of nextOf(node, root)) {
+        if (!isInPlace(keyword)) continue
         if (inWork.has(one)) return true
         if (!done.has(one)) open.push(one)
       }

@@ -1,6 +1,6 @@
 import { safely } from '../values/safely.ts'
-import { flattened, targetOf } from './flat.ts'
-import { inPlaceKeywords, isObject, schemasWithin } from './keywords.ts'
+import { flattened, inPlaceOf } from './flat.ts'
+import { isObject } from './keywords.ts'
 import { selfDescription } from './self-description.ts'
 import { isStandardSchema, type StandardSchema } from './standard.ts'
 
@@ -21,13 +21,9 @@ function standardKeys(schema: StandardSchema): readonly string[] | undefined {
 function jsonKeys(schema: object): readonly string[] {
   const root = flattened(schema).schema
   const keys = new Set<string>()
-  const seen = new Set<unknown>([root])
-  for (const node of seen) {
-    if (!isObject(node)) continue
+  for (const node of inPlaceOf([root], root)) {
     for (const name of isObject(node.properties) ? Object.keys(node.properties) : []) keys.add(name)
     for (const name of Array.isArray(node.required) ? node.required : []) keys.add(String(name))
-    for (const [keyword, one] of schemasWithin(node)) if (inPlaceKeywords.has(keyword)) seen.add(one)
-    seen.add(targetOf(node.$ref, root))
   }
   return [...keys]
 }

@@ -62,15 +62,12 @@ export const modernKeywords: readonly string[] = [
 /** The types that values have in JSON. */
 export const jsonTypes = new Set<unknown>(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 
-/** The schemas directly within a schema, without definitions. */
-export function* schemasWithin(node: Node): Iterable<readonly [keyword: string, schema: unknown]> {
+/** The schemas directly within a schema, without definitions and without `true` and `false`. */
+export function* schemasWithin(node: Node): Iterable<readonly [keyword: string, schema: Node]> {
   for (const [keyword, value] of Object.entries(node)) {
-    if (mapKeywords.has(keyword)) {
-      if (isObject(value)) for (const one of Object.values(value)) yield [keyword, one]
-    } else if (schemaKeywords.has(keyword) || listKeywords.has(keyword)) {
-      if (Array.isArray(value)) for (const one of value) yield [keyword, one]
-      else yield [keyword, value]
-    }
+    const isPlain = schemaKeywords.has(keyword) || listKeywords.has(keyword)
+    const all = isPlain ? [value].flat() : mapKeywords.has(keyword) && isObject(value) ? Object.values(value) : []
+    for (const one of all) if (isObject(one)) yield [keyword, one]
   }
 }
 

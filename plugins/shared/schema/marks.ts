@@ -3,7 +3,7 @@ import { markNames } from '../values/marked.ts'
 import { madeIn } from '../values/memoize.ts'
 import { redacted } from '../values/redact.ts'
 import { messageOf, safely } from '../values/safely.ts'
-import { flattened, schemasOf, targetOf } from './flat.ts'
+import { flattened, inPlaceOf, schemasOf } from './flat.ts'
 import { inPlaceKeywords, type Node, schemasWithin } from './keywords.ts'
 import { type Direction, selfDescription } from './self-description.ts'
 import { isStandardSchema, type StandardSchema } from './standard.ts'
@@ -118,23 +118,13 @@ function* partsOf(node: Node): Iterable<readonly [step: string, schema: unknown]
 
 const alone = new WeakMap<Node, Node[]>()
 
-/** All schemas for one value: those in its combinations, whichever applies, and those that it refers to. */
+/** All schemas for one value, as a list. */
 function forValue(start: readonly unknown[], root: Node): Node[] {
   const [first, second] = start.filter(isObject)
   // Mostly there is one, for each of many values.
   return first !== undefined && second === undefined
-    ? madeIn(alone, first, () => expanded([first], root))
-    : expanded(start, root)
-}
-
-function expanded(start: readonly unknown[], root: Node): Node[] {
-  const all = new Set(start.filter(isObject))
-  for (const node of all) {
-    for (const [keyword, one] of schemasWithin(node)) if (inPlaceKeywords.has(keyword) && isObject(one)) all.add(one)
-    const target = targetOf(node.$ref, root)
-    if (isObject(target)) all.add(target)
-  }
-  return [...all]
+    ? madeIn(alone, first, () => [...inPlaceOf([first], root)])
+    : [...inPlaceOf(start, root)]
 }
 
 /**

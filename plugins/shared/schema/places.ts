@@ -119,7 +119,7 @@ export class Places {
         if (!isObject(node[keyword])) continue
         for (const one of Object.values(node[keyword])) if (isObject(one)) open.push(this.within(one, scope))
       }
-      for (const [, one] of schemasWithin(node)) if (isObject(one)) open.push(this.within(one, scope))
+      for (const [, one] of schemasWithin(node)) open.push(this.within(one, scope))
     }
   }
 

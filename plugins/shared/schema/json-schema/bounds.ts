@@ -1,7 +1,7 @@
 import type { _, Ajv, CodeKeywordDefinition, KeywordCxt, Name } from 'ajv'
 import { madeIn } from '../../values/memoize.ts'
-import { targetOf } from '../flat.ts'
-import { inPlaceKeywords, isObject, type Node, schemasWithin } from '../keywords.ts'
+import { reachedFrom, targetOf } from '../flat.ts'
+import { inPlaceKeywords, isObject, type Node } from '../keywords.ts'
 import { findSame, memberTest } from '../same.ts'
 import { maxIssues } from '../verdict.ts'
 import { budget, partsOf, spend } from './budget.ts'
@@ -232,14 +232,8 @@ function rankOf(schema: unknown): number {
 }
 
 const referring = new WeakMap<Node, boolean>()
-const refers = (root: Node) => [...nodesOf(root)].some((node) => '$ref' in node)
+const refers = (root: Node) => [...reachedFrom([root])].some((node) => '$ref' in node)
 const hasReferences = (root: Node) => madeIn(referring, root, refers)
 
 /** The number of schemas in a schema, including itself. */
-const sizeOf = (schema: unknown) => (isObject(schema) ? nodesOf(schema).size : 1)
-
-function nodesOf(schema: Node): ReadonlySet<Node> {
-  const nodes = new Set([schema])
-  for (const node of nodes) for (const [, one] of schemasWithin(node)) if (isObject(one)) nodes.add(one)
-  return nodes
-}
+const sizeOf = (schema: unknown) => (isObject(schema) ? reachedFrom([schema]).size : 1)
