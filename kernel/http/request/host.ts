@@ -1,5 +1,5 @@
+import { domainToUnicode } from 'node:url'
 import { BadRequestError, type FrameworkError } from '../../support/errors.ts'
-import { isPunycode } from './punycode.ts'
 
 // A DNS name (labels of letters, digits, `-` and `_`, with an optional dot after the last one) or an IPv6 address in
 // brackets, and an optional port (RFC 9110 section 7.2). Deliberately stricter than the grammar of a reg-name: userinfo, blanks,
@@ -46,9 +46,17 @@ function fits(host: string): boolean {
   return !/xn--/i.test(name) || (name.split('.').every(isAlphabetic) && isUrl(host))
 }
 
-/** Whether this is a plain ASCII label, or valid punycode for a label in another alphabet. */
+/** Not allowed in a name: controls, blanks, code points without a character, a leading mark. Joiners are between letters in some languages. */
+const unfit = /(?!\u200c|\u200d)\p{C}|\p{Z}|^\p{M}|^[\u200c\u200d]|[\u200c\u200d]$/u
+
+/**
+ * Whether this is a plain ASCII label, or punycode for a name in another alphabet, in its one spelling. The URL parser of Node.js accepts any label
+ * with `xn--` since 24, and the reader of domains of Deno does: both are asked, and each runtime refuses different ones.
+ */
 function isAlphabetic(label: string): boolean {
-  return !/^xn--/i.test(label) || isPunycode(label)
+  if (!/^xn--/i.test(label)) return true
+  const text = domainToUnicode(label.toLowerCase())
+  return /[^\0-\x7f]/.test(text) && !unfit.test(text) && text.normalize('NFKC').toLowerCase() === text
 }
 
 const isUrl = (host: string) => URL.canParse(`http://${host}/`)
