@@ -1,3 +1,4 @@
+import type { JobWithMetadata, PgBoss } from 'pg-boss'
 import { systemClock } from '../../../kernel/index.ts'
 import { withCause } from '../../../kernel/support/errors.ts'
 import { peer } from '../environment/optional-package.ts'
@@ -15,18 +16,9 @@ import { PgbossOperations, type RunSql } from './pgboss-operations.ts'
 import { Poller } from './poller.ts'
 import { expiryShare, type PgbossTerms } from './publish-options.ts'
 
-/** The used part of pg-boss, the same from version 10 to 12. */
-interface Boss {
-  start(): Promise<unknown>
-  stop(options: { graceful: boolean; close?: boolean; wait?: boolean; timeout?: number }): Promise<void>
-  on(event: 'error', listener: (error: unknown) => void): unknown
-  createQueue(name: string, options?: object): Promise<void>
-  getQueue(name: string): Promise<object | null>
-  send(name: string, data: object | null, options?: object): Promise<string | null>
-  fetch(name: string, options: { batchSize: number; includeMetadata: true }): Promise<BossJob[] | null>
-  complete(name: string, id: string): Promise<unknown>
-  fail(name: string, id: string, data: object): Promise<unknown>
-  cancel(name: string, id: string): Promise<unknown>
+/** The types are those of version 12. What is used is the same from version 10 on. */
+interface Boss extends Omit<PgBoss, 'getDb' | 'stop'> {
+  stop(options: { graceful: boolean; close: boolean; wait: boolean; timeout?: number }): Promise<void>
   getDb(): BossDb
 }
 
@@ -35,16 +27,6 @@ interface BossDb {
   open?(): Promise<void>
   close?(): Promise<void>
   readonly executeSql: RunSql
-}
-
-interface BossJob {
-  readonly id: string
-  readonly data: object
-  readonly retryCount: number
-  readonly retryLimit: number
-  /** A string where Postgres has computed it. */
-  readonly expireInSeconds: number | string
-  readonly deadLetter?: string | null
 }
 
 type MakeBoss = new (options: object) => Boss
@@ -203,7 +185,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
       take: async (max) => {
         const boss = await this.#with(topic)
         if (await this.operations.isPausedNow(topic)) return []
-        const jobs = (await unlocked(() => boss.fetch(topic, { batchSize: max, includeMetadata: true }))) ?? []
+        const jobs = (await unlocked(() => boss.fetch<object>(topic, { batchSize: max, includeMetadata: true }))) ?? []
         return jobs.map((job) => () => this.#run(boss, topic, job, deliver))
       },
     })
@@ -212,7 +194,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     return poller
   }
 
-  async #run(boss: Boss, topic: string, job: BossJob, deliver: Deliver): Promise<void> {
+  async #run(boss: Boss, topic: string, job: JobWithMetadata, deliver: Deliver): Promise<void> {
     const { id, data, retryCount, retryLimit, expireInSeconds } = job
     const timeout = Math.min(Number(expireInSeconds) * 1000, 2_147_483_647) * expiryShare
     const { payload, meta } = unwrap(data)

@@ -1,32 +1,18 @@
-// The used part of the client of SQS: its own types choose among the overloads of 23 commands at each call.
+import type * as sqs from '@aws-sdk/client-sqs'
 
-import type { Message } from '@aws-sdk/client-sqs'
+type NameOf<Command> = Command extends `${infer Name}Command` ? Name : never
 
-export interface SqsResponse {
-  readonly QueueUrl?: string
-  readonly Attributes?: { readonly [name: string]: string }
-  readonly MessageId?: string
-  readonly Messages?: readonly Message[]
-  readonly Successful?: readonly { readonly Id?: string; readonly MessageId?: string }[]
-  readonly Failed?: readonly { readonly Id?: string; readonly Code?: string; readonly Message?: string }[]
+/** The names of the commands. */
+export type SqsCall = NameOf<keyof typeof sqs>
+
+/** The SDK with one type for all commands: its own chooses among the overloads of 23 at each call. */
+export interface Sdk extends Readonly<Record<`${SqsCall}Command`, new (input: object) => sqs.SendMessageCommand>> {
+  readonly SQSClient: typeof sqs.SQSClient
 }
 
-/** The names of the used commands. */
-export type SqsCall =
-  | `${'Delete' | 'Send'}MessageBatch`
-  | `Get${'QueueAttributes' | 'QueueUrl'}`
-  | `${'Receive' | 'Send'}Message`
-  | 'ChangeMessageVisibility'
-  | 'ListQueues'
-  | 'DeleteMessage'
-
-export interface SqsClient {
-  send(command: object, options: { readonly abortSignal: AbortSignal }): Promise<SqsResponse>
-  destroy(): void
-}
-
-export type Sdk = { readonly SQSClient: new (options: object) => SqsClient } & {
-  readonly [Name in SqsCall as `${Name}Command`]: new (
-    input: object,
-  ) => object
-}
+/** What is read of the responses. */
+export type SqsResponse = Partial<sqs.SendMessageBatchResult> &
+  Pick<sqs.GetQueueUrlResult, 'QueueUrl'> &
+  Pick<sqs.GetQueueAttributesResult, 'Attributes'> &
+  Pick<sqs.SendMessageResult, 'MessageId'> &
+  Pick<sqs.ReceiveMessageResult, 'Messages'>

@@ -1,4 +1,4 @@
-import type { Message } from '@aws-sdk/client-sqs'
+import type { Message, SQSClient } from '@aws-sdk/client-sqs'
 import { OptionError, quoted, systemClock, within } from '../../../kernel/index.ts'
 import { peer } from '../environment/optional-package.ts'
 import { memoizedIn } from '../values/memoize.ts'
@@ -12,7 +12,7 @@ import type { SqsTerms } from './publish-options.ts'
 import { batches, bodyOf, maxBytes, maxEntries, metaIn, payloadOf, sizeOf, withMeta } from './sqs-body.ts'
 import { type SqsDeletes, sqsDeletes } from './sqs-deletes.ts'
 import { sqsOperations } from './sqs-operations.ts'
-import type { Sdk, SqsCall, SqsClient, SqsResponse } from './sqs-types.ts'
+import type { Sdk, SqsCall, SqsResponse } from './sqs-types.ts'
 
 interface Address {
   readonly url: string
@@ -48,7 +48,7 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     },
   })
   readonly #sdk: Sdk
-  readonly #client: SqsClient
+  readonly #client: SQSClient
   readonly #config: SqsSettings
   readonly #host: DriverHost
   readonly #addresses = new Map<string, Promise<Address>>()
@@ -62,7 +62,7 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     const given = { ...(region && { region }), ...(endpoint && { endpoint }), ...(credentials && { credentials }) }
     // An emulator may return queue addresses with a host other than its own.
     const options = { ...given, ...(endpoint && { useQueueUrlAsEndpoint: false }) } as object
-    this.#client = (client as unknown as SqsClient | undefined) ?? new sdk.SQSClient(options)
+    this.#client = (client as SQSClient | undefined) ?? new sdk.SQSClient(options)
   }
 
   /** Loads the packages; connects to nothing yet. */
@@ -265,7 +265,7 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
       'ApproximateNumberOfMessages',
       'ApproximateNumberOfMessagesNotVisible',
       'ApproximateNumberOfMessagesDelayed',
-    ]
+    ] as const
     const { Attributes = {} } = await this.#call('GetQueueAttributes', { QueueUrl: url, AttributeNames: names })
     const [waiting, active, delayed] = names.map((name) => Number(Attributes[name] ?? 0)) as [number, number, number]
     return { waiting, active, delayed }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type * as s3 from '@aws-sdk/client-s3'
 import { clock } from '../../../kernel/index.ts'
 import { awsCredentials } from '../../shared/environment/aws-credentials.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
@@ -10,46 +11,18 @@ import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
 import { type CdnOptions, cdnOf, cdnOptions } from './cdn.ts'
 import type { StorageBody, StorageDownloadHeaders, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 
-// The used part of the client of S3: its own types choose among the overloads of a hundred commands at each call.
+type S3Command = Exclude<Extract<keyof typeof s3, `${string}Command`>, '$Command'>
 
-interface S3Object {
-  readonly LastModified?: Date
-  readonly ETag?: string
+/** The SDK with one type for all commands: its own chooses among the overloads of a hundred at each call. */
+interface S3Sdk extends Readonly<Record<S3Command, new (input: object) => s3.GetObjectCommand>> {
+  readonly S3Client: typeof s3.S3Client
 }
 
-interface S3Response extends S3Object {
-  readonly Body?: Readable
-  readonly ContentLength?: number
-  readonly ContentType?: string
-  readonly Contents?: readonly (S3Object & { readonly Key?: string; readonly Size?: number })[]
-  readonly NextContinuationToken?: string
-  readonly UploadId?: string
-  readonly CopyPartResult?: { readonly ETag?: string }
-}
-
-interface S3Client {
-  send(command: object, options: { readonly abortSignal: AbortSignal }): Promise<S3Response>
-  destroy(): void
-}
-
-type S3Command =
-  | `${'Copy' | 'Delete' | 'Get' | 'Head' | 'Put'}ObjectCommand`
-  | `${'Abort' | 'Complete' | 'Create'}MultipartUploadCommand`
-  | 'HeadBucketCommand'
-  | 'ListObjectsV2Command'
-  | 'UploadPartCopyCommand'
-
-interface S3Sdk extends Readonly<Record<S3Command, new (input: object) => object>> {
-  readonly S3Client: new (options: object) => S3Client
-}
-
-type SignUrl = (
-  client: S3Client,
-  command: object,
-  options: { readonly expiresIn: number; readonly signableHeaders?: Set<string>; readonly signingDate: Date },
-) => Promise<string>
-
-type UploadClass = new (options: object) => { done(): Promise<unknown>; abort(): Promise<void> }
+/** What is read of the responses. */
+type S3Response = Partial<s3.GetObjectCommandOutput> &
+  Pick<s3.ListObjectsV2Output, 'Contents' | 'NextContinuationToken'> &
+  Pick<s3.CreateMultipartUploadOutput, 'UploadId'> &
+  Pick<s3.UploadPartCopyOutput, 'CopyPartResult'>
 
 /** Options of `S3StorageProvider`. */
 export interface S3StorageOptions {
@@ -118,16 +91,16 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   /** Loads the packages; connects to nothing. */
-  async #open(): Promise<{ readonly sdk: S3Sdk; readonly client: S3Client }> {
+  async #open(): Promise<{ readonly sdk: S3Sdk; readonly client: s3.S3Client }> {
     const loaded = await peer('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'), feature)
     const sdk = loaded as unknown as S3Sdk
     const { client, endpoint, region = endpoint && 'us-east-1', credentials } = this.#options
-    if (client !== undefined) return { sdk, client: client as S3Client }
+    if (client !== undefined) return { sdk, client: client as s3.S3Client }
     const { forcePathStyle = endpoint !== undefined } = this.#options
     const given = { ...(region && { region }), ...(endpoint && { endpoint }), ...(credentials && { credentials }) }
     // Most other services fail on the client's own checksums, which would also become part of addresses.
-    const sums = { requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' }
-    return { sdk, client: new sdk.S3Client({ ...given, ...sums, forcePathStyle }) }
+    const sums = { requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' } as const
+    return { sdk, client: new sdk.S3Client({ ...(given as object), ...sums, forcePathStyle }) }
   }
 
   async #send(command: S3Command, input: object, bytes?: number): Promise<S3Response> {
@@ -156,9 +129,8 @@ export class S3StorageProvider implements StorageProvider {
     }
     const { client } = await this.#parts.get()
     const lib = await peer('@aws-sdk/lib-storage', () => import('@aws-sdk/lib-storage'), `a stream in ${feature}`)
-    const Upload = lib.Upload as unknown as UploadClass
     await this.#backend.send(body, async (Body, signal) => {
-      const upload = new Upload({ client, params: { ...input, Body }, partSize, queueSize: partsAtOnce })
+      const upload = new lib.Upload({ client, params: { ...input, Body }, partSize, queueSize: partsAtOnce })
       signal.addEventListener('abort', () => void upload.abort(), { once: true })
       await upload.done()
     })
@@ -166,7 +138,7 @@ export class S3StorageProvider implements StorageProvider {
 
   async read(key: string): Promise<Readable | undefined> {
     const found = await this.#find('GetObjectCommand', { Key: key })
-    return found && this.#backend.receive(found.Body!, found.ContentLength)
+    return found && this.#backend.receive(found.Body as Readable, found.ContentLength)
   }
 
   async head(key: string): Promise<StorageMetadata | undefined> {
@@ -248,10 +220,9 @@ export class S3StorageProvider implements StorageProvider {
     const { sdk, client } = await this.#parts.get()
     const name = '@aws-sdk/s3-request-presigner'
     const presigner = await peer(name, () => import('@aws-sdk/s3-request-presigner'), `an address of ${feature}`)
-    const getSignedUrl = presigner.getSignedUrl as unknown as SignUrl
     const asked = new sdk[command]({ Bucket: this.#options.bucket, ...input })
     return this.#backend.ask(() =>
-      getSignedUrl(client, asked, { expiresIn, signableHeaders, signingDate: new Date(clock.now()) }),
+      presigner.getSignedUrl(client, asked, { expiresIn, signableHeaders, signingDate: new Date(clock.now()) }),
     )
   }
 
@@ -265,7 +236,7 @@ export class S3StorageProvider implements StorageProvider {
   }
 }
 
-const entryOf = (key: string, size = 0, { LastModified, ETag }: S3Object): StorageEntry => ({
+const entryOf = (key: string, size = 0, { LastModified, ETag }: s3._Object): StorageEntry => ({
   key,
   size,
   lastModified: LastModified ?? new Date(0),
