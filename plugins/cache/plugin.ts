@@ -4,13 +4,12 @@ import { storesOf } from '../shared/development/connections.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import type { BreakerOptions } from '../shared/stores/breaker.ts'
-import { openRedis } from '../shared/stores/redis-store.ts'
+import { openRedis } from '../shared/stores/redis-client.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { CacheDataTrace } from './data.ts'
 import type { CacheTrace } from './middleware.ts'
 import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
 import { CacheService, openServices } from './service.ts'
-import type { RedisClient } from './stores/redis.ts'
 
 const work: readonly WorkKind[] = [
   workKind<CacheTrace>({
@@ -122,7 +121,7 @@ export const cache = definePlugin({
       return
     }
     const { redisStore } = await import('./stores/redis.ts')
-    const open = await openRedis<RedisClient>(settings.redis, 'the cache plugin (provider "redis")')
+    const open = await openRedis(settings.redis, 'the cache plugin (provider "redis")')
     const onChange: BreakerOptions['onChange'] = (state, error) => {
       if (state === 'up') ctx.log.warn('Redis responds again: requests are cached')
       else if (state === 'refused')

@@ -1,5 +1,5 @@
 import { followChannel, together } from '../shared/development/held-channel.ts'
-import { isOwnCommand } from '../shared/stores/redis.ts'
+import { isOwnCommand } from '../shared/stores/redis-client.ts'
 import type { Activity } from './activities.ts'
 import { copied, type Recorder } from './recorder.ts'
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Breaker, type BreakerOptions } from '../../shared/stores/breaker.ts'
-import type { OpenRedis } from '../../shared/stores/redis-store.ts'
+import type { OpenRedis } from '../../shared/stores/redis-client.ts'
 import { LruMap } from '../../shared/values/lru.ts'
 import { decodeEntry, encodeEntry } from '../entry.ts'
 import { redisGlob } from '../glob.ts'
@@ -24,20 +24,6 @@ const scripts = {
   epoch: readFileSync(new URL('./redis/epoch.lua', import.meta.url), 'utf8'),
 }
 
-/**
- * The part of an ioredis client that is used here. The client's own type has thousands of overloads: comparing with them cost the
- * type checker 245 000 instantiations for the cache alone.
- */
-export interface RedisClient {
-  getBuffer(key: string): Promise<Buffer | null>
-  /** Sends any command; replies that are strings arrive as bytes. */
-  callBuffer(command: string, ...rest: (string | number | Buffer)[]): Promise<unknown>
-  scan(cursor: string, ...which: readonly (string | number)[]): Promise<[cursor: string, keys: string[]]>
-  unlink(...keys: string[]): Promise<number>
-  ping(): Promise<string>
-  on(event: 'error', listener: (error: unknown) => void): unknown
-}
-
 /** The settings of the store, apart from its client. */
 export interface RedisStoreOptions extends Pick<BreakerOptions, 'onChange'> {
   readonly prefix: string
@@ -50,7 +36,7 @@ export interface RedisStoreOptions extends Pick<BreakerOptions, 'onChange'> {
  * response and its tags are changed together.
  */
 export function redisStore(
-  { client, timeout, close }: OpenRedis<RedisClient>,
+  { client, timeout, close }: OpenRedis,
   { prefix, lockTimeout, ...options }: RedisStoreOptions,
 ): CacheStore {
   const breaker = new Breaker({ ...options, timeout, name: 'the Redis of the cache', probe: () => client.ping() })

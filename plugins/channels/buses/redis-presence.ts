@@ -1,23 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { Redis } from 'ioredis'
 import { type Logger, systemClock, type Timer } from '../../../kernel/index.ts'
 import { madeIn } from '../../shared/values/memoize.ts'
 
-/** The part of an `ioredis` client that presence uses. */
-export interface RedisCommands {
-  readonly options: { readonly db?: number; readonly keyPrefix?: string }
-  defineCommand(name: string, script: { readonly numberOfKeys: number; readonly lua: string }): void
-  hset(key: string, field: string, value: string): Promise<number>
-  hgetall(key: string): Promise<Record<string, string>>
-  ping(): Promise<string>
-  publish(channel: string, message: string): Promise<number>
-  sadd(key: string, member: string): Promise<number>
-  srem(key: string, member: string): Promise<number>
-  smembers(key: string): Promise<string[]>
-  zrem(key: string, member: string): Promise<number>
-  zrange(key: string, from: number, to: number): Promise<string[]>
-  pexpire(key: string, ms: number): Promise<number>
-  del(key: string): Promise<number>
+/** A client with the scripts of presence. */
+export type RedisCommands = Redis & {
   channelBeat(key: string, instance: string, staleMs: number, keptMs: number): Promise<[isNew: number, stale: string[]]>
   /** Removes an entry only if it is still the given one: its client may have reconnected meanwhile. */
   channelTake(key: string, id: string, text: string, channel: string, notice: string): Promise<number>
@@ -188,7 +176,7 @@ export class RedisPresence {
   async of(name: string): Promise<readonly PresentClient[]> {
     const [all, instances] = await Promise.all([
       this.#redis.hgetall(this.#keyOf(name)),
-      this.#redis.zrange(this.#instances, 0, -1),
+      this.#redis.zrange(this.#instances, 0, '-1'),
     ])
     const alive = new Set(instances)
     const others = Object.values(all).flatMap((text) => {

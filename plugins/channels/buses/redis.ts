@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { Redis } from 'ioredis'
 import type { Logger } from '../../../kernel/index.ts'
 import { Breaker } from '../../shared/stores/breaker.ts'
-import { connectRedis } from '../../shared/stores/redis.ts'
+import { connectRedis } from '../../shared/stores/redis-client.ts'
 import type { ChannelsRedisSettings } from '../options.ts'
 import {
   type Bus,
@@ -30,21 +31,14 @@ const publish = readFileSync(new URL('./redis/publish.lua', import.meta.url), 'u
 
 const read = readFileSync(new URL('./redis/read.lua', import.meta.url), 'utf8')
 
-/** The part of an `ioredis` client that is used here. */
-interface Commands extends RedisCommands {
+/** A client with the scripts of channels. */
+type Commands = RedisCommands & {
   channelPublish(...given: (string | number)[]): Promise<string>
   channelRead(
     ...given: (string | number)[]
   ): Promise<
     [epoch: string, number: string, now: number, entries: [id: string, fields: string[]][], removedMs: number] | null
   >
-}
-
-interface Subscriber {
-  on(event: 'message', listener: (channel: string, message: string) => void): unknown
-  ping(): Promise<string>
-  subscribe(...names: string[]): Promise<unknown>
-  unsubscribe(...names: string[]): Promise<unknown>
 }
 
 const newEpoch = () => randomBytes(6).toString('hex')
@@ -57,8 +51,8 @@ export class RedisBus implements Bus {
   readonly #subscribed = new Set<string>()
   readonly #breaker: Breaker
   #events: BusEvents | undefined
-  #commands!: Commands & { disconnect(): void }
-  #subscriber: (Subscriber & { disconnect(): void }) | undefined
+  #commands!: Commands
+  #subscriber: Redis | undefined
   #presence!: RedisPresence
   /** The prefix of pub/sub names: all databases of a Redis share them, and key prefixes do not apply to them. */
   #space = ''
@@ -82,13 +76,13 @@ export class RedisBus implements Bus {
     const { prefix, ...address } = this.#settings
     const feature = 'the channels plugin (store redis)'
     this.#events = events
-    this.#commands = await connectRedis<Commands>(address, { feature, commandTimeout })
+    this.#commands = (await connectRedis(address, { feature, commandTimeout })) as unknown as Commands
     this.#commands.defineCommand('channelPublish', { numberOfKeys: 2, lua: publish })
     this.#commands.defineCommand('channelRead', { numberOfKeys: 2, lua: read })
     const { db = 0, keyPrefix = '' } = this.#commands.options
     this.#space = `${keyPrefix}${prefix}:${db}:`
     this.#presence = new RedisPresence(this.#commands, prefix, this.#space, this.#log)
-    this.#subscriber = await connectRedis<Subscriber>(
+    this.#subscriber = await connectRedis(
       // Subscriptions are restored by this class, so that it knows when they are.
       { ...address, autoResubscribe: false },
       {

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
+import type { Redis } from 'ioredis'
 import { clock } from '../../../kernel/index.ts'
 import { Breaker, type BreakerOptions } from '../../shared/stores/breaker.ts'
-import { openRedis, type RedisStoreSettings } from '../../shared/stores/redis-store.ts'
+import { openRedis } from '../../shared/stores/redis-client.ts'
+import type { RedisStoreSettings } from '../../shared/stores/redis-store.ts'
 import type { Counter, Hit, RateLimitStore, StoreWindow, Taken } from './contract.ts'
 import type { MemoryStore } from './memory.ts'
 
@@ -67,9 +69,8 @@ export function sharedCounter(
 const hitScript = readFileSync(new URL('./redis/hit.lua', import.meta.url), 'utf8')
 const takeScript = readFileSync(new URL('./redis/take.lua', import.meta.url), 'utf8')
 
-/** The part of the client that is used: it sends the hash of the script, or the whole script if Redis does not know it. */
-interface Counting {
-  defineCommand(name: string, script: { readonly numberOfKeys: number; readonly lua: string }): void
+/** A client with these scripts: it sends the hash of one, or the whole script if Redis does not know it. */
+type Counting = Redis & {
   countHit(key: string, windowMs: number): Promise<[count: number, resetMs: number]>
   takeCost(key: string, cost: number, ...windows: (number | string)[]): Promise<[accepted: number, ...states: string[]]>
 }
@@ -78,7 +79,8 @@ interface Counting {
 export async function openRedisStore(
   settings: RedisStoreSettings,
 ): Promise<{ readonly store: RateLimitStore; readonly timeout: number | undefined }> {
-  const { client, timeout, close } = await openRedis<Counting>(settings, 'the rateLimit plugin (store redis)')
+  const { client: plain, timeout, close } = await openRedis(settings, 'the rateLimit plugin (store redis)')
+  const client = plain as unknown as Counting
   client.defineCommand('countHit', { numberOfKeys: 1, lua: hitScript })
   client.defineCommand('takeCost', { numberOfKeys: 1, lua: takeScript })
   const hit = async (key: string, windowMs: number): Promise<Hit> => {

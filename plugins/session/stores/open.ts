@@ -2,11 +2,10 @@ import { isPromise, type Logger } from '../../../kernel/index.ts'
 import { handover } from '../../shared/environment/handover.ts'
 import { isProduction } from '../../shared/environment/node-env.ts'
 import { Availability, reporting } from '../../shared/stores/availability.ts'
-import { openRedis } from '../../shared/stores/redis-store.ts'
+import { openRedis } from '../../shared/stores/redis-client.ts'
 import { isObject } from '../../shared/values/json.ts'
 import type { StoreChoice } from '../options.ts'
 import type { ExactStore, NamedStore, SessionStore, TextStore } from './contract.ts'
-import type { RedisClient } from './redis.ts'
 
 /** Opens the store of the options for the sessions of `owner`. */
 export async function openStore(choice: StoreChoice, owner: string, log: Logger): Promise<NamedStore> {
@@ -16,7 +15,7 @@ export async function openStore(choice: StoreChoice, owner: string, log: Logger)
   const { redisStore } = await import('./redis.ts')
   const down = 'the Redis of the session store cannot be reached; trying again'
   const availability = new Availability(reporting(log, down))
-  const open = await openRedis<RedisClient>(choice.redis, 'the session plugin (store redis)', (error) =>
+  const open = await openRedis(choice.redis, 'the session plugin (store redis)', (error) =>
     error === undefined ? availability.works() : availability.fails(error),
   )
   return { name: 'redis', store: redisStore(open, choice.redis.prefix) }

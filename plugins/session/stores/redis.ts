@@ -1,26 +1,12 @@
 import { Breaker } from '../../shared/stores/breaker.ts'
-import type { OpenRedis } from '../../shared/stores/redis-store.ts'
+import type { OpenRedis } from '../../shared/stores/redis-client.ts'
 import type { TextStore } from './contract.ts'
-
-/** The methods used of a client, which `ioredis` and its cluster have. Listed here so that no type needs that package. */
-export interface RedisClient {
-  /** Reads a key; `null` for a missing one. */
-  get(key: string): Promise<string | null>
-  /** Sets a key for this many seconds. */
-  setex(key: string, seconds: number, value: string): Promise<unknown>
-  /** Sets an existing key for this many seconds; `null` if it does not exist. */
-  set(key: string, value: string, unit: 'EX', seconds: number, only: 'XX'): Promise<string | null>
-  /** Removes a key; resolves with the number of keys removed. */
-  del(key: string): Promise<number>
-  /** Restarts the seconds of a key; 0 for a missing one. */
-  expire(key: string, seconds: number): Promise<number>
-}
 
 /**
  * Sessions in Redis, as JSON under `session:<id>`. While Redis does not respond, commands fail immediately: a request must not
  * wait for a timeout that another request has already suffered.
  */
-export function redisStore({ client, timeout, close }: OpenRedis<RedisClient>, prefix: string): TextStore {
+export function redisStore({ client, timeout, close }: OpenRedis, prefix: string): TextStore {
   const keyOf = (id: string) => `${prefix}session:${id}`
   // Not `ping`, which a client of the application may lack. No session has this id.
   const breaker = new Breaker({ name: 'Redis', timeout, probe: () => client.get(keyOf('')) })

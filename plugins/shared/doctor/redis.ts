@@ -1,14 +1,10 @@
+import type { Redis } from 'ioredis'
 import { systemClock } from '../../../kernel/index.ts'
-import { connectRedis, type RedisAddress, shownRedis } from '../stores/redis.ts'
+import { type RedisAddress, shownRedis } from '../stores/redis.ts'
+import { connectRedis } from '../stores/redis-client.ts'
 import { madeIn } from '../values/memoize.ts'
 import type { DoctorCheck, DoctorInput } from './check.ts'
 import { clockFinding, readingOf, responseOf } from './clock.ts'
-
-/** The part of a client of ioredis that is used here. */
-interface AskedClient {
-  info(section: string): Promise<string>
-  time(): Promise<readonly (number | string)[]>
-}
 
 type RedisFacts = Awaited<ReturnType<typeof ask>>
 
@@ -23,7 +19,7 @@ const asked = new Map<unknown, Promise<RedisFacts>>()
 
 const factsOf = (used: UsedRedis, feature: string) =>
   madeIn(asked, used.client ?? JSON.stringify(used.address), () =>
-    used.client !== undefined ? ask(used.client as AskedClient) : askAt(used.address, feature),
+    used.client !== undefined ? ask(used.client as Redis) : askAt(used.address, feature),
   )
 
 async function askAt(address: RedisAddress, feature: string): Promise<RedisFacts> {
@@ -31,7 +27,7 @@ async function askAt(address: RedisAddress, feature: string): Promise<RedisFacts
   const onState = (error: unknown) => {
     failure = error
   }
-  const client = await connectRedis<AskedClient>(address, { feature, commandTimeout: 2_000, onState })
+  const client = await connectRedis(address, { feature, commandTimeout: 2_000, onState })
   try {
     return await ask(client)
   } catch (error) {
@@ -43,7 +39,7 @@ async function askAt(address: RedisAddress, feature: string): Promise<RedisFacts
 }
 
 /** Its eviction policy (`noeviction`, `allkeys-lru` …) and its clock. */
-async function ask(client: AskedClient) {
+async function ask(client: Redis) {
   const policy = /^maxmemory_policy:(\S+)/m.exec(await client.info('memory'))?.[1]
   const before = systemClock.now()
   const [seconds, micros] = await client.time()

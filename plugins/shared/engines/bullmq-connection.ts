@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
-import { makeClient, type RedisAddress, redisPlace, watchConnection } from '../stores/redis.ts'
+import { type RedisAddress, redisPlace } from '../stores/redis.ts'
+import { makeClient, watchConnection } from '../stores/redis-client.ts'
 import type { DriverHost } from './contract.ts'
 
 /** Connections to one Redis. */

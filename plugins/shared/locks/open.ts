@@ -1,7 +1,7 @@
 import type { PostgresStoreSettings } from '../stores/postgres.ts'
-import { openRedis, type RedisStoreSettings } from '../stores/redis-store.ts'
+import { openRedis } from '../stores/redis-client.ts'
+import type { RedisStoreSettings } from '../stores/redis-store.ts'
 import type { LockStore } from './contract.ts'
-import type { RedisScripts } from './redis.ts'
 
 /** One of both. */
 interface StoredLocks {
@@ -12,6 +12,6 @@ interface StoredLocks {
 /** Opens locks in Redis or Postgres, whose package is loaded only here. They also work while the store cannot be reached. `feature`: `the locks plugin (store`. */
 export async function openLocks({ redis, postgres }: StoredLocks, feature: string): Promise<LockStore> {
   if (redis === undefined) return (await import('./postgres.ts')).openPostgresLocks(postgres!, `${feature} postgres)`)
-  const { client, close } = await openRedis<RedisScripts>(redis, `${feature} redis)`)
+  const { client, close } = await openRedis(redis, `${feature} redis)`)
   return (await import('./redis.ts')).redisLocks(client, redis.prefix, close)
 }

@@ -1,6 +1,6 @@
 import { isOptions } from '../../../kernel/index.ts'
 import { Check, option, type SettingsOf } from '../options/index.ts'
-import { connectRedis, type RedisAddress, redisOptions, redisPrefix } from './redis.ts'
+import { type RedisAddress, redisOptions, redisPrefix } from './redis.ts'
 
 /** A store in Redis: its address, or other options of `new Redis()` of `ioredis`, and how the plugin uses it. */
 export interface RedisStoreOptions extends RedisAddress {
@@ -76,23 +76,3 @@ export function inRedis<Given, Settings>(redis: Check<Given, Settings, 'filled'>
 /** Whether an object means a Redis: `{ redis }`, or options that say where it is. */
 export const isInRedis = (given: unknown): boolean =>
   isOptions(given) && ['redis', 'url', 'host', 'client'].some((name) => Object.hasOwn(given, name))
-
-/** The client of a store. */
-export interface OpenRedis<Client> {
-  readonly client: Client
-  /** Milliseconds to wait for a command, for a client without such a limit of its own. */
-  readonly timeout: number | undefined
-  /** Ends the connection, unless the client is the application's. */
-  close(): void
-}
-
-/** Opens the client of a store. It also resolves if Redis cannot be reached, as {@link connectRedis} does. */
-export async function openRedis<Client>(
-  { client, timeout, address }: RedisStoreSettings,
-  feature: string,
-  onState?: (error: unknown | undefined) => void,
-): Promise<OpenRedis<Client>> {
-  if (client !== undefined) return { client: client as Client, timeout, close: () => {} }
-  const own = await connectRedis<Client>(address, { feature, commandTimeout: timeout, ...(onState && { onState }) })
-  return { client: own, timeout: undefined, close: () => own.disconnect() }
-}

@@ -4,7 +4,7 @@ import type { LockClaim, LockStore } from '../../../plugins/shared/locks/contrac
 import { memoryLocks } from '../../../plugins/shared/locks/memory.ts'
 import { openPostgresLocks } from '../../../plugins/shared/locks/postgres.ts'
 import { redisLocks } from '../../../plugins/shared/locks/redis.ts'
-import { connectRedis } from '../../../plugins/shared/stores/redis.ts'
+import { connectRedis } from '../../../plugins/shared/stores/redis-client.ts'
 import { pause } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
@@ -136,10 +136,10 @@ describe('in memory', () => promises(async () => memoryLocks()))
 
 describe.skipIf(!hasRedis)('in Redis', () => {
   let redis: OwnServer
-  const client = () => connectRedis<never>({ url: redis.url }, { feature: 'a test', commandTimeout: 20_000 })
+  const client = () => connectRedis({ url: redis.url }, { feature: 'a test', commandTimeout: 20_000 })
   const open = async () => {
     const own = await client()
-    return redisLocks(own, 'locks', () => (own as { disconnect(): void }).disconnect())
+    return redisLocks(own, 'locks', () => own.disconnect())
   }
   beforeAll(async () => {
     redis = await startRedis()
@@ -150,13 +150,7 @@ describe.skipIf(!hasRedis)('in Redis', () => {
 
   test('fences rise after the loss of all data, and no key stays for ever', async () => {
     const store = await open()
-    const own = (await client()) as {
-      flushall(): Promise<void>
-      keys(pattern: string): Promise<string[]>
-      pttl(key: string): Promise<number>
-      set(key: string, value: string): Promise<void>
-      disconnect(): void
-    }
+    const own = await client()
     const fence = (await store.acquire(wish('lost'), 0))!
     await own.flushall()
     const next = (await store.acquire(wish('lost'), 0))!

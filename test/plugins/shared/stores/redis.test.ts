@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import { bullmqQueue, defineQueueConfiguration, QueueService, RouteCollection, Server } from 'framework'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { connectRedis, redisOptions, redisPlace, redisPrefix } from '../../../../plugins/shared/stores/redis.ts'
+import { redisOptions, redisPlace, redisPrefix } from '../../../../plugins/shared/stores/redis.ts'
+import { connectRedis } from '../../../../plugins/shared/stores/redis-client.ts'
 import { memoryLogger, pause } from '../../../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../../support/redis.ts'
 
@@ -16,13 +17,10 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
 
   test('that is refused reports that without the password', async () => {
     const states: unknown[] = []
-    const client = await connectRedis<{ config(...args: string[]): Promise<unknown> }>(
-      { url: redis.url },
-      { feature: 'a test', commandTimeout: 2_000 },
-    )
+    const client = await connectRedis({ url: redis.url }, { feature: 'a test', commandTimeout: 2_000 })
     await client.config('SET', 'requirepass', 'another password')
     const url = redis.url.replace('//', `//:${secret}@`)
-    const refused = await connectRedis<object>(
+    const refused = await connectRedis(
       { url },
       { feature: 'a test', commandTimeout: 2_000, onState: (error) => states.push(error) },
     )
@@ -55,11 +53,10 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
   test('whose database is refused when it comes back does nothing in another, and continues when it may', async () => {
     const states: unknown[] = []
     const use = { feature: 'a test', commandTimeout: 5_000 }
-    type Client = { set(key: string, value: string): Promise<unknown>; dbsize(): Promise<number> }
     const onState = (error: unknown) => states.push((error as { code?: unknown } | undefined)?.code)
-    const client = await connectRedis<Client>({ url: `${redis.url}/12` }, { ...use, onState })
+    const client = await connectRedis({ url: `${redis.url}/12` }, { ...use, onState })
     await client.set('before', '1')
-    const admin = await connectRedis<Client & { call(...args: string[]): Promise<unknown> }>({ url: redis.url }, use)
+    const admin = await connectRedis({ url: redis.url }, use)
     await admin.call('ACL', 'SETUSER', 'default', '-select')
     await admin.call('CLIENT', 'KILL', 'SKIPME', 'yes', 'TYPE', 'normal')
     await vi.waitUntil(() => states.includes('RedisDatabaseError'), 20_000)
@@ -78,9 +75,8 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
     ['300', 60_000],
     ['soon', 300],
   ])('ends a command in time where its address has commandTimeout=%s', async (text, commandTimeout) => {
-    type Client = { call(...args: string[]): Promise<unknown> }
     const url = `${redis.url}?commandTimeout=${text}`
-    const client = await connectRedis<Client>({ url }, { feature: 'a test', commandTimeout })
+    const client = await connectRedis({ url }, { feature: 'a test', commandTimeout })
     const waiting = client.call('BLPOP', 'nothing', '20')
     await expect(waiting).rejects.toThrow('Command timed out')
     client.disconnect()
@@ -92,11 +88,10 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
     'connectTimeout=-1',
     'retryStrategy=5&enableOfflineQueue=false',
   ])('that cannot be reached ends nothing where its address has %s', async (query) => {
-    type Client = { options: Record<string, unknown>; call(...args: string[]): Promise<unknown> }
     const url = `redis://127.0.0.1:1?${query}`
     const states: unknown[] = []
     const use = { feature: 'a test', commandTimeout: 20_000, onState: (error: unknown) => states.push(error) }
-    const client = await connectRedis<Client>({ url }, use)
+    const client = await connectRedis({ url }, use)
     await expect(client.call('PING')).rejects.toThrow('writeable')
     await vi.waitUntil(() => states.length > 2, 20_000)
     const connectTimeout = query === 'connectTimeout=300' ? 300 : 2_000
