@@ -78,24 +78,19 @@ function nextOnTheWall(pattern: CronPattern, zone: Zone, after: number): number 
   }
 }
 
+/** Looks for the time with each difference to UTC that applies near it, and takes the first to which its own difference applies. */
 function nextElapsed(pattern: CronPattern, zone: Zone, after: number): number | undefined {
-  let from = after
-  for (let changes = 0; changes < 200; changes++) {
-    const offset = zone.offset(from)
-    const wall = nextWall(pattern, from + offset)
-    if (wall === undefined) return undefined
-    const time = wall - offset
-    const change = zone.changeBetween(from, time)
-    if (change === undefined) return time
-    // The instant of the change already belongs to the time after it.
-    from = change - 1
-    const offsetAfter = zone.offset(change)
-    const first = nextWall(pattern, from + offsetAfter)
-    if (first === undefined) return undefined
-    if (zone.changeBetween(change, first - offsetAfter) === undefined) return first - offsetAfter
-    from = change
+  for (let from = after; ; ) {
+    const timeWith = (offset: number) => (nextWall(pattern, from + offset) ?? Number.POSITIVE_INFINITY) - offset
+    const usual = timeWith(zone.offset(from))
+    if (usual === Number.POSITIVE_INFINITY) return undefined
+    const offsets = [from, from + dayMs, usual - dayMs, usual, usual + dayMs].map(zone.offset)
+    const times = [...new Set(offsets)].map((offset) => ({ offset, time: timeWith(offset) }))
+    const fitting = times.filter(({ offset, time }) => time < Number.POSITIVE_INFINITY && zone.offset(time) === offset)
+    const first = Math.min(...(fitting.length > 0 ? fitting : times).map(({ time }) => time))
+    if (fitting.length > 0) return first
+    from = first
   }
-  return undefined
 }
 
 /** Returns the last time of a pattern at or before `now`, given that `due` is such a time. */

@@ -6,15 +6,9 @@ export interface Zone {
   offset(instant: number): number
   /** The first instant at which clocks in the zone show a time; if they skip it, the instant is later by the size of the change. */
   instant(wall: number): number
-  /** The first change of the zone's clocks after `from` and not after `to`. */
-  changeBetween(from: number, to: number): number | undefined
 }
 
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
-
-/** Two opposite changes within this time would be missed; that has never happened. */
-const stepMs = 7 * dayMs
+const dayMs = 86_400_000
 
 function zoneOf(offset: (instant: number) => number): Zone {
   const instant = (wall: number) => {
@@ -23,22 +17,7 @@ function zoneOf(offset: (instant: number) => number): Zone {
     const fitting = [wall - before, wall - after].filter((one) => one + offset(one) === wall)
     return fitting.length === 0 ? wall - before : Math.min(...fitting)
   }
-  const changeBetween = (from: number, to: number) => {
-    const first = offset(from)
-    for (let low = from; low < to; low += stepMs) {
-      let high = Math.min(low + stepMs, to)
-      if (offset(high) === first) continue
-      let same = low
-      while (high - same > 1) {
-        const middle = Math.floor((same + high) / 2)
-        if (offset(middle) === first) same = middle
-        else high = middle
-      }
-      return high
-    }
-    return undefined
-  }
-  return { offset, instant, changeBetween }
+  return { offset, instant }
 }
 
 const zones = new Map<string, Zone>()
