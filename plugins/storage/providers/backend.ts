@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { isFrameworkError, systemClock, type Timer } from '../../../kernel/index.ts'
 import { openSource } from '../../shared/http/streams.ts'
+import { isUnreachable } from '../../shared/stores/unreachable.ts'
 import { deferred } from '../../shared/values/promises.ts'
 import { readableOf } from '../data.ts'
 import { StorageRefusedError, StorageUnavailableError } from '../errors.ts'
@@ -11,12 +12,6 @@ const bytesPerSecond = 128 * 1024
 export const partSize = 8 * 1024 ** 2
 export const partsAtOnce = 2
 
-const codes =
-  /^E(?:CONN|TIMEDOUT|HOST|NET|AI_|PIPE|NOTFOUND|PROTO)|^ENOTFOUND|UND_ERR|REQUEST_SEND_ERROR|^Connection|FailedToOpen|^HPE_/
-const names = /Timeout|AbortError|NetworkingError/
-const sentences =
-  /socket hang up|aborted|Unable to connect|connection (?:closed|reset|refused)|fetch failed|terminated/i
-
 /** What the clients use as placeholders for a response without details, such as one to HEAD. */
 const nothing: readonly unknown[] = [undefined, '', 'Error', 'Unknown', 'UnknownError', 'RestError']
 
@@ -24,12 +19,6 @@ const nothing: readonly unknown[] = [undefined, '', 'Error', 'Unknown', 'Unknown
 export function statusOf(error: unknown): number | undefined {
   const { $metadata, statusCode } = error as { $metadata?: { httpStatusCode?: number }; statusCode?: number }
   return $metadata?.httpStatusCode ?? statusCode
-}
-
-function isUnreachable(error: unknown): boolean {
-  const { code, name, message, cause } = Object(error) as Record<string, unknown>
-  if (codes.test(String(code)) || names.test(String(name)) || sentences.test(String(message))) return true
-  return cause !== undefined && isUnreachable(cause)
 }
 
 /** The service of a provider: gives every call a timeout and every failure a named error. */
