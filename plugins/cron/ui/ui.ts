@@ -1,8 +1,7 @@
 import { definePlugin, sendFailure, type WorkerPlace } from '../../../kernel/index.ts'
 import { sendPage } from '../../shared/development/operator-page.ts'
 import { announcePage } from '../../shared/development/pages.ts'
-import { publicPage, publicPageCheck } from '../../shared/doctor/public-page.ts'
-import { isProduction } from '../../shared/environment/node-env.ts'
+import { publicPage, publicPageCheck, warnOfPublicPage } from '../../shared/doctor/public-page.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { answerAsLeader, askLeader } from '../../shared/environment/several-workers.ts'
 import { HttpError } from '../../shared/failures/http-error.ts'
@@ -31,23 +30,12 @@ export const cronUi = definePlugin({
   access: { routes: true },
   dependencies: ['cron'],
   options: cronUiOptions,
-  doctor: async () => [
-    publicPageCheck('cronUi.public', (settings: SettingsOf<typeof cronUiOptions>) =>
-      publicPage(
-        settings,
-        `the jobs at ${settings.path}`,
-        'Guard the page: cron: { ui: { middlewares: [staffOnly] } }',
-      ),
-    ),
-  ],
-  async setup(ctx, { path, middlewares }) {
+  doctor: async () => [publicPageCheck('cronUi.public', unguarded)],
+  async setup(ctx, settings) {
+    const { path, middlewares } = settings
     const service = ctx.services.get('cron')
     const isGuarded = middlewares.length > 0
-    if (!isGuarded && isProduction()) {
-      ctx.log.warn(
-        `the cron jobs at ${ctx.prefix}${path} are open to everyone: protect the page with its option middlewares, cron: { ui: { middlewares: […] } } or cronUi({ middlewares: […] })`,
-      )
-    }
+    warnOfPublicPage(ctx, unguarded(settings, ctx.prefix))
     const [describe, { contentSecurityPolicy, renderPage }, { processZone, refreshOf }] = await Promise.all([
       loadDescriber(),
       import('./page.ts'),
@@ -93,6 +81,10 @@ export const cronUi = definePlugin({
     })
   },
 })
+
+const guard = 'Guard the page: cron: { ui: { middlewares: [staffOnly] } }, or cronUi({ middlewares: [staffOnly] })'
+const unguarded = (settings: SettingsOf<typeof cronUiOptions>, prefix = '') =>
+  publicPage(settings, `the jobs at ${prefix}${settings.path}`, guard)
 
 function elsewhere(worker: WorkerPlace | undefined): string {
   if (worker === undefined) return 'The jobs have not started.'

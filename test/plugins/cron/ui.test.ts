@@ -134,7 +134,7 @@ describe('the page', () => {
       {
         level: 'warn',
         message: expect.stringContaining(
-          'the cron jobs at /crons are open to everyone: protect the page with its option middlewares',
+          'everyone can read the jobs at /crons: its options name no middleware and no policy. Guard the page: cron: { ui: { middlewares: [staffOnly] } }',
         ),
       },
     ])
