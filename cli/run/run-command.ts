@@ -33,6 +33,8 @@ export async function runCommand(
   try {
     code = await withLostErrors(async () => command.run({ ...input, print, note, boot }))
   } catch (error) {
+    // The inspector's page shows how the process ends, and hears it when the server closes.
+    process.exitCode = 1
     await closeAll(booted, note)
     throw error
   }

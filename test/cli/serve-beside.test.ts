@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { makeProject } from '../support/cli.ts'
+import { framework, makeProject } from '../support/cli.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
 import { startBeside, started, startServe, until } from '../support/serve.ts'
 
@@ -121,6 +121,20 @@ test.runIf(hasRedis)(
     expect(await beside.end('SIGTERM')).toEqual({ code: 0, signal: null })
     expect((await processes()).map(said)).toEqual([
       'serve ready',
+      'queue-start ended exit code 0',
+      'serve ended exit code 0',
+    ])
+
+    // One that fails after it has booted, and a version of the application that has not seen either.
+    const idle = { 'src/idle.ts': "import { Server } from 'framework'\nexport const server = new Server()\n" }
+    project.write({ ...idle, 'src/server.ts': `${files['src/server.ts']}// changed again\n` })
+    await serving.says('restarted')
+    const failed = await framework(project.folder, ['queue-start', '--entry', 'src/idle.ts'], env)
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('subscribes to no queue') })
+    expect((await processes()).map(said)).toEqual([
+      'serve ready',
+      'queue-start ended exit code 1',
+      'serve ended exit code 0',
       'queue-start ended exit code 0',
       'serve ended exit code 0',
     ])
