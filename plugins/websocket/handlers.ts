@@ -6,7 +6,7 @@ import { Call } from '../shared/work/running.ts'
 import { errorFrame, type ReadMessage } from './messages.ts'
 import type { SocketRoute } from './socket-route.ts'
 import type { Message, MessageCall, ServerSocket } from './types.ts'
-import { messageTrace } from './work.ts'
+import { handlerPoint, messageTrace } from './work.ts'
 
 interface HandledSocket extends ServerSocket {
   sendFrame(frame: string): boolean
@@ -42,13 +42,16 @@ function take(socket: HandledSocket, route: SocketRoute, read: ReadMessage): unk
 }
 
 /** Does work of a socket for its server, and for the tenant of the request that has opened it. */
-export const forSocket = <Result>(socket: ServerSocket, work: () => Result): Result =>
-  inTenant(tenantKeptBy(socket), () => inServer(socket.server, work))
+export function forSocket<Result>(socket: ServerSocket, route: SocketRoute, work: () => Result): Result {
+  const run = handlerPoint.isOn ? () => handlerPoint.run(route, work) : work
+  return inTenant(tenantKeptBy(socket), () => inServer(socket.server, run))
+}
 
 type ErrorHandler = (socket: ServerSocket, error: unknown) => unknown
 
 /** Passes a handler's error to the handler `error`; without such a handler, logs it and closes the socket. */
-export function handlerFailed(socket: ServerSocket, { handlers, log, path }: SocketRoute, error: unknown): void {
+export function handlerFailed(socket: ServerSocket, route: SocketRoute, error: unknown): void {
+  const { handlers, log, path } = route
   const { error: onError } = handlers as { readonly error?: ErrorHandler }
   const close = (what: string, thrown: unknown) => {
     log.error({ err: thrown, socket: socket.id }, `${what} of the websocket ${path} failed`)
@@ -57,7 +60,7 @@ export function handlerFailed(socket: ServerSocket, { handlers, log, path }: Soc
   if (onError === undefined) return void close('a handler', error)
   const again = (second: unknown) => close('the error handler', second)
   try {
-    const result = forSocket(socket, () => onError(socket, error))
+    const result = forSocket(socket, route, () => onError(socket, error))
     if (isPromise(result)) Promise.resolve(result).catch(again)
   } catch (second) {
     again(second)

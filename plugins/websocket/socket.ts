@@ -291,7 +291,7 @@ export class Socket implements ServerSocket, TransportEvents {
   #run(call: () => unknown): void {
     let result: unknown
     try {
-      result = forSocket(this, call)
+      result = forSocket(this, this.#route, call)
     } catch (error) {
       handlerFailed(this, this.#route, error)
       return

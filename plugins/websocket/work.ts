@@ -18,6 +18,9 @@ export interface WebsocketMessageTrace extends TraceOutcome {
 
 export const messageTrace = new Trace<WebsocketMessageTrace>('websocket.message')
 
+/** Before each handler, whose work runs in the stores that are bound to it. */
+export const handlerPoint = new TracePoint<Pick<WebsocketMessageTrace, 'plugin' | 'server'>>('websocket.handler')
+
 /** A websocket that is opened, during the request that opens it. */
 export interface WebsocketOpenTrace {
   /** The websocket, before its handshake is sent. */

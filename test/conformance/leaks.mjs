@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { connect, createServer } from 'node:net'
 import process from 'node:process'
+import { Worker } from 'node:worker_threads'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { clock as kernelClock } from 'framework/kernel'
 import { trackLeaks } from 'framework/testing'
@@ -33,7 +34,9 @@ async function run(port) {
       const server = createServer()
       await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
       const child = spawn('sleep', ['60'])
-      ends.push(...(await serveNatively()))
+      const worker = new Worker('setInterval(() => {}, 1000)', { eval: true })
+      await new Promise((resolve) => worker.once('online', () => resolve(undefined)))
+      ends.push(...(await serveNatively()), () => worker.terminate())
       ends.push(
         () => clearInterval(interval),
         () => clearTimeout(timer),

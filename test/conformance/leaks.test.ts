@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => void listener.close())
 
-const kinds = ['child process', 'interval', 'interval', 'interval', 'server', 'socket', 'timer']
+const kinds = ['child process', 'interval', 'interval', 'interval', 'server', 'socket', 'timer', 'worker']
 /** Servers made with `Bun.serve`, `Deno.serve` and `Deno.listen`. */
 const native: { readonly [runtime: string]: number } = { bun: 1, deno: 2 }
 
@@ -21,7 +21,8 @@ test.each(
   expect(await printedBy(target, join(import.meta.dirname, 'leaks.mjs'), [String(port)])).toEqual({
     kinds: [...kinds, ...Array.from({ length: native[target.runtime] ?? 0 }, () => 'server')].sort(),
     plugins: ['answering', 'leaky'],
-    files: ['leaks.mjs'],
+    // Deno does not say which line has made a worker, and that of the watching is the nearest.
+    files: target.runtime === 'deno' ? ['leaks.mjs', 'track.js'] : ['leaks.mjs'],
     after: [],
   })
 })

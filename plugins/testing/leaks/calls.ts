@@ -2,6 +2,7 @@ import { ChildProcess } from 'node:child_process'
 import type { EventEmitter } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
+import { Worker } from 'node:worker_threads'
 import { systemClock } from '../../../kernel/index.ts'
 import type { LeakKind } from './leak.ts'
 import { followOwners, Maker } from './maker.ts'
@@ -30,8 +31,10 @@ export function watchCalls(): Watched {
       name,
       (original) =>
         function (...args) {
-          made(kind, this)
-          this.once(end, () => all.delete(this))
+          if (!all.has(this)) {
+            made(kind, this)
+            this.once(end, () => all.delete(this))
+          }
           return original.apply(this, args)
         },
     )
@@ -39,6 +42,8 @@ export function watchCalls(): Watched {
   follow(http.Server, 'listen', 'server', 'close')
   follow(net.Socket, 'connect', 'socket', 'close')
   follow(ChildProcess, 'spawn', 'child process', 'exit')
+  // Bun calls it within the constructor, and Deno once the worker runs: there, the line is not known, but whose it is.
+  follow(Worker, 'emit', 'worker', 'exit')
   const { Bun, Deno } = globalThis as { readonly Bun?: object; readonly Deno?: object }
   for (const target of [Bun ?? {}, Deno ?? {}])
     for (const name of ['serve', 'listen', 'listenTls'].filter((one) => one in target))

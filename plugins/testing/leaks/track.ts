@@ -24,7 +24,7 @@ const leakOptions = option.shape({
  *
  * Create it before the server, and ask after `close()`. It sees the whole process, so tests that run side by side see each other's. A
  * timer that was `unref`ed and fires once is not a leak. On Node.js it sees whatever the runtime makes; on Bun and Deno, timers of the
- * globals and of the framework's clock, sockets, servers and child processes of the modules of Node.js, and servers of the runtime itself.
+ * globals and of the framework's clock, sockets, servers, child processes and workers of the modules of Node.js, and servers of the runtime itself.
  *
  * @throws OptionError.
  * @example

@@ -185,7 +185,7 @@ describe('what a plugin leaves is named with the plugin and the line', () => {
   }
 })
 
-test('what a hook, a fallback or a message of a websocket leaves is named with the plugin', async () => {
+test('what a hook, a fallback or a handler of a websocket leaves is named with the plugin', async () => {
   await using leaks = trackLeaks({ patience: 10, ignore: ({ plugin }) => plugin !== 'leaky' })
   const timers: NodeJS.Timeout[] = []
   const made: string[] = []
@@ -207,10 +207,17 @@ test('what a hook, a fallback or a message of a websocket leaves is named with t
         next()
       })
       ctx.ws('/live', {
+        open: () => leave('open'),
         message(socket) {
           leave('message')
           socket.send('x')
+          throw new Error('no')
         },
+        error(socket) {
+          leave('error')
+          socket.close()
+        },
+        close: () => leave('close'),
       })
     },
   })
@@ -225,9 +232,12 @@ test('what a hook, a fallback or a message of a websocket leaves is named with t
   await new Promise((resolve) => socket.addEventListener('open', resolve))
   socket.send('"x"')
   await new Promise((resolve) => socket.addEventListener('message', resolve))
+  await expect.poll(() => made, { timeout: 20_000 }).toContain('close')
   await server.close()
-  expect(made.toSorted()).toEqual(['error handler', 'fallback', 'message', 'onError', 'onResponse', 'onSend'])
-  await expect.poll(() => leaks.find(server)).toMatchObject([{ kind: 'interval', plugin: 'leaky', count: 6 }])
+  const ofSocket = ['open', 'message', 'error', 'close']
+  const all = [...ofSocket, 'error handler', 'fallback', 'onError', 'onResponse', 'onSend']
+  expect(made.toSorted()).toEqual(all.toSorted())
+  await expect.poll(() => leaks.find(server)).toMatchObject([{ kind: 'interval', plugin: 'leaky', count: 9 }])
   for (const timer of timers) clearInterval(timer)
 })
 
