@@ -1,5 +1,6 @@
 import type { OpenApiOperation, OpenApiParameter, OpenApiReference } from '../../plugins/openapi/index.ts'
 import { pointed } from '../../plugins/shared/schema/names.ts'
+import { memberAt } from '../../plugins/shared/values/json.ts'
 
 /** A JSON Schema in the form of OpenAPI 3.1. */
 export type Schema =
@@ -65,16 +66,8 @@ export function sorted<Value>(object: { readonly [name: string]: Value } | undef
  * The target of a local reference; `undefined` if it cannot be resolved. Only own members count: a reference to
  * `#/components/schemas/constructor` must not find what every object inherits.
  */
-export function resolve(document: ApiDocument, reference: string): unknown {
-  if (!reference.startsWith('#/')) return undefined
-  let found: unknown = document
-  for (const part of reference.slice(2).split('/')) {
-    const name = pointed(part)
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined
-    found = (found as Record<string, unknown>)[name]
-  }
-  return found
-}
+export const resolve = (document: ApiDocument, reference: string): unknown =>
+  reference.startsWith('#/') ? memberAt(document, reference.slice(2).split('/').map(pointed)) : undefined
 
 /** The same, but returning values that are not references unchanged; a chain of references is followed to its end. */
 export function follow<Value>(document: ApiDocument, value: Value | Reference | undefined): Value | undefined {

@@ -1,4 +1,4 @@
-import { isObject } from '../shared/schema/keywords.ts'
+import { isObject, put } from '../shared/values/json.ts'
 import { fail, Mismatch, once, passing } from './mismatch.ts'
 import { plain } from './scalars.ts'
 
@@ -6,12 +6,6 @@ import { plain } from './scalars.ts'
 export type Shape = (value: unknown) => unknown
 
 export const scalarTypes = new Set(['string', 'number', 'integer', 'boolean'])
-
-/** Sets any key of an object, even the one that would set its prototype. */
-function put(target: object, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true })
-  else (target as Record<string, unknown>)[key] = value
-}
 
 /**
  * Whether this is V8 up to 11 (Node.js 20). Its `JSON.stringify` is slow, above all for a list that may have holes, such as one

@@ -11,10 +11,11 @@ import type {
   SelectionNode,
   SelectionSetNode,
 } from 'graphql'
+import { memberAt } from '../../shared/values/json.ts'
 import { madeIn } from '../../shared/values/memoize.ts'
 import { fragmentsOf } from '../execution/limits.ts'
 import type { Graphql } from '../packages.ts'
-import { follow, type Values } from './variables.ts'
+import type { Values } from './variables.ts'
 import { type FieldWeight, numberOf } from './weights.ts'
 
 /** The estimate is made before anything is executed; up to this many selections, it takes negligible time. */
@@ -133,7 +134,7 @@ export class Estimate {
       const node = nodes[0]!.arguments?.find((one) => one.name.value === name)
       const given = this.#values.at(node?.value, inside)
       const fallback = defaultOf(graphql, field, name)
-      const size = numberOf(given === undefined ? follow(fallback, inside) : given)
+      const size = numberOf(given === undefined ? memberAt(fallback, inside) : given)
       if (size !== undefined) sizes.push(Math.max(size, 1))
     }
     if (needsOne && sizes.length !== 1) {

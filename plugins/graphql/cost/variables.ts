@@ -1,4 +1,5 @@
 import type { OperationDefinitionNode, ValueNode } from 'graphql'
+import { memberAt } from '../../shared/values/json.ts'
 import type { Variables } from '../execution/execute.ts'
 import type { Graphql } from '../packages.ts'
 
@@ -21,7 +22,7 @@ export class Values {
 
   /** Returns a value, or a member of it; `undefined` if it is missing. */
   at(node: ValueNode | undefined, path: readonly string[] = []): unknown {
-    if (node?.kind === 'Variable') return follow(this.#variable(node.name.value), path)
+    if (node?.kind === 'Variable') return memberAt(this.#variable(node.name.value), path)
     const [name, ...inside] = path
     if (name !== undefined) {
       const field = node?.kind === 'ObjectValue' ? node.fields.find((one) => one.name.value === name) : undefined
@@ -38,14 +39,4 @@ export class Values {
     const value = given !== undefined && Object.hasOwn(given, name) ? given[name] : undefined
     return value === undefined ? this.#defaults.get(name) : value
   }
-}
-
-/** Returns a member of a value, by the path of its names. */
-export function follow(value: unknown, path: readonly string[]): unknown {
-  let at = value
-  for (const name of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined
-    at = (at as { readonly [name: string]: unknown })[name]
-  }
-  return at
 }

@@ -6,6 +6,16 @@ export type Json = { [name: string]: unknown }
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The member at the end of a path of names; only own members count. `undefined` if there is none. */
+export function memberAt(value: unknown, path: readonly string[]): unknown {
+  let at = value
+  for (const name of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined
+    at = (at as Json)[name]
+  }
+  return at
+}
+
 /** Sets a member with any name: an assignment to `__proto__` would change the prototype. */
 export function put(target: object, name: string, value: unknown): void {
   if (name !== '__proto__') (target as Json)[name] = value

@@ -9,6 +9,7 @@ import { describeMarks, isIssued } from '../../schema/marks.ts'
 import { nameOfAddress } from '../../schema/names.ts'
 import { defined, isObject, type Json, mapMembers, put, toPlain } from '../../values/json.ts'
 import { madeIn } from '../../values/memoize.ts'
+import { safely } from '../../values/safely.ts'
 
 /** A schema that may become a component of the document. */
 export interface Part {
@@ -50,6 +51,8 @@ const isText = (value: unknown) => typeof value === 'string'
 const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText)
 const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
 const isFlag = (value: unknown) => typeof value === 'boolean'
+const isPattern = (value: unknown) =>
+  isText(value) && ['u', ''].some((flags) => safely(() => new RegExp(value as string, flags)) !== undefined)
 
 /** Returns a value in the form that the keyword requires; `undefined` for an invalid one, whose keyword is left out. */
 type Read = (value: unknown) => unknown
@@ -83,17 +86,6 @@ const plainKeywords: { readonly [keyword: string]: Read } = {
   example: (value) => toPlain(value),
   xml: (value) => (isObject(value) ? toPlain(value) : undefined),
   externalDocs: (value) => (isObject(value) && isText(value.url) ? toPlain(value) : undefined),
-}
-
-function isPattern(value: unknown): boolean {
-  if (typeof value !== 'string') return false
-  for (const flags of ['u', '']) {
-    try {
-      new RegExp(value, flags)
-      return true
-    } catch {}
-  }
-  return false
 }
 
 /** Whether 2020-12 still has a keyword with schemas. */
