@@ -161,6 +161,20 @@ describe('the tarball', () => {
     expect(code.filter((file) => !files.includes(file.replace(/js$/, 'd.ts')))).toEqual([])
   })
 
+  test('its types need no optional package, which a program without it could not resolve', () => {
+    const folder = join(consumer, 'node_modules/framework')
+    const types = listFiles(folder).filter((file) => /^dist\/.*\.d\.ts$/.test(file))
+    const needed = types.flatMap((file) => {
+      const code = readFileSync(join(folder, file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
+      const found = [...code.matchAll(/(?:\bfrom |\bimport\()["']([^"']+)["']/g)].map(([, name]) => name!)
+      return found
+        .filter((name) => peers.some((peer) => name === peer || name.startsWith(`${peer}/`)))
+        .map((name) => `${file}: ${name}`)
+    })
+    expect(types.length).toBeGreaterThan(100)
+    expect(needed).toEqual([])
+  })
+
   test('its code is in ASCII, which V8 keeps in half of the memory', () => {
     const folder = join(consumer, 'node_modules/framework')
     const code = listFiles(folder).filter((file) => /^dist\/.*\.js$/.test(file))
