@@ -91,12 +91,7 @@ export async function openSystemClock(): Promise<WallClock> {
   }
 }
 
-interface NodeSchedule {
-  scheduleJob(name: string, date: Date, run: () => void): unknown
-  cancelJob(name: string): unknown
-}
-
-async function load(): Promise<NodeSchedule> {
-  const loaded: { default?: unknown } = await peer('node-schedule', () => import('node-schedule'), 'the cron plugin')
-  return (loaded.default ?? loaded) as NodeSchedule
+async function load() {
+  const loaded = await peer('node-schedule', () => import('node-schedule'), 'the cron plugin')
+  return loaded.default ?? loaded
 }

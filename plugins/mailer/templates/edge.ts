@@ -22,14 +22,8 @@ const braces = /@?(?:\{\{\{([\s\S]*?)\}\}\}|\{\{(?!\{)([\s\S]*?)\}\}|\{\{)/g
 /** Where a line may begin with a tag. */
 const lineTags = /^[ \t]*@{1,2}!?([a-z._]+)\s{0,2}\(/gim
 
-type Run = (template: unknown, state: object, context: object) => string | Promise<string>
-interface Page {
-  readonly stacks: { fillPlaceholders(output: string): string }
-}
-interface Parts {
-  readonly edge: EdgeEngine & { asyncCompiler: { compileRaw(template: string): Run } }
-  make(kind: 'html' | 'text'): Page
-}
+type Parts = Awaited<ReturnType<typeof loadParts>>
+type Run = (...given: Parameters<ReturnType<Parts['edge']['asyncCompiler']['compileRaw']>>) => string | Promise<string>
 
 /**
  * Edge prefers a global of the runtime to a name in the data, and the runtimes differ: `name` is a global in
@@ -42,10 +36,9 @@ function linesOfOwnNames(data: object): string[] {
   return shadowed.map((name) => `@let(${name} = state.${name})\n`)
 }
 
-async function loadParts(given: EdgeEngine | undefined): Promise<Parts> {
+async function loadParts(given: EdgeEngine | undefined) {
   const { Edge, Template } = await peer('edge.js', () => import('edge.js'), 'the EdgeAdapter')
-  const edge = (given ?? Edge.create()) as Edge
-  type Edge = ReturnType<typeof Edge.create>
+  const edge = (given ?? Edge.create()) as ReturnType<typeof Edge.create>
   class PlainTemplate extends Template {
     override escape(value: unknown): string {
       return String(value)
@@ -53,7 +46,7 @@ async function loadParts(given: EdgeEngine | undefined): Promise<Parts> {
   }
   const make = (kind: 'html' | 'text') =>
     new (kind === 'text' ? PlainTemplate : Template)(edge.asyncCompiler, edge.globals, {}, edge.processor)
-  return { edge: edge as unknown as Parts['edge'], make }
+  return { edge, make }
 }
 
 /**

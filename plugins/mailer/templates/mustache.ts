@@ -3,22 +3,8 @@ import { Memoized } from '../../shared/values/memoize.ts'
 import { Compiled } from './compiled.ts'
 import type { TemplateAdapter } from './contract.ts'
 
-type Tokens = readonly unknown[]
-
-/** The used part of the package; its types have no classes to extend. */
-interface Mustache {
-  readonly Context: new (view: unknown, parent?: object) => { readonly view: unknown; readonly parent?: unknown }
-  readonly Writer: new () => Writer
-}
-interface Writer {
-  templateCache: undefined
-  parse(template: string): Tokens
-  renderTokens(tokens: Tokens, context: object, partials: undefined, template: string, config: object): string
-}
-interface Engine {
-  readonly writer: Writer
-  contextOf(view: unknown): object
-}
+type Tokens = string[][]
+type Engine = Awaited<ReturnType<typeof loadEngine>>
 
 /** Looks up an own member of the data: members of a prototype would be called, or reveal details of the program. */
 function ownMember(view: unknown, name: string): unknown {
@@ -34,31 +20,28 @@ function lookUp(view: unknown, name: string): { found: boolean; value: unknown }
   return { found, value: found ? ownMember(holder, last) : undefined }
 }
 
-async function loadEngine(): Promise<Engine> {
-  const module = await peer('mustache', () => import('mustache'), 'the MustacheAdapter')
-  const mustache = module.default as unknown as Mustache
+async function loadEngine() {
+  const { default: mustache } = await peer('mustache', () => import('mustache'), 'the MustacheAdapter')
   class OwnContext extends mustache.Context {
-    push(view: unknown): OwnContext {
+    override push(view: unknown): OwnContext {
       return new OwnContext(view, this)
     }
-    lookup(name: string): unknown {
+    override lookup(name: string): unknown {
       if (name === '.') return this.view
-      let context: { view: unknown; parent?: unknown } | undefined = this
-      for (; context !== undefined; context = context.parent as typeof context) {
+      for (let context: OwnContext['parent'] = this; context !== undefined; context = context.parent) {
         const { found, value } = lookUp(context.view, name)
         if (found) return typeof value === 'function' ? value.call(this.view) : value
       }
       return undefined
     }
   }
-  const writer = new mustache.Writer()
   // Mustache's own cache is unbounded.
-  writer.templateCache = undefined
-  return { writer, contextOf: (view) => new OwnContext(view) }
+  const writer = Object.assign(new mustache.Writer(), { templateCache: undefined })
+  return { writer, contextOf: (view: object) => new OwnContext(view) }
 }
 
 /** Parses a template; reports the line of a mistake, of which Mustache reports only the index of a character. */
-function parsed(writer: Writer, template: string): Tokens {
+function parsed(writer: Engine['writer'], template: string): Tokens {
   try {
     return writer.parse(template)
   } catch (error) {
