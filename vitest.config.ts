@@ -126,7 +126,7 @@ const onSources = [
   'test/plugins/mqtt/mqtt.test.ts',
 ]
 
-/** `npm run test:long` runs these files, and those of conformance on the versions of Node.js that the suite leaves out. */
+/** `npm run test:long` runs these files, and those of conformance on the runtimes that the suite leaves out. */
 const long = '**/*.long.test.ts'
 const isLong = process.env.FRAMEWORK_TEST_LONG === '1'
 
@@ -213,6 +213,8 @@ export default defineConfig({
           { extends: true, test: { name: 'sources', include: onSources, exclude: everywhere } },
         ],
     environment: 'node',
+    // A worker loads much and keeps little: with 16 MB for new objects, collecting them takes a twelfth of its processor time more.
+    execArgv: ['--max-semi-space-size=64'],
     sequence: { sequencer: RandomOrder },
     pool: 'forks',
     // Of two workers, half of the time is waiting: for services, limits of time, and programs that end.
