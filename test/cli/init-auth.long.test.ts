@@ -1,2 +1,2 @@
-// The same with MySQL.
+// The same with the tests of the projects for SQLite and MySQL.
 import './init-auth.test.ts'

@@ -139,7 +139,9 @@ async function expectTestsPass(app: keyof typeof apps, env: NodeJS.ProcessEnv = 
   expect(outcome).toMatchObject({ numPassedTests: apps[app].tests, numTotalTests: apps[app].tests, success: true })
 }
 
-test.each(['memory', 'sqlite'] as const)('its tests pass with those of the project: %s', (app) => expectTestsPass(app))
+test.each(
+  isLong ? (['memory', 'sqlite'] as const) : (['memory'] as const),
+)('its tests pass with those of the project: %s', (app) => expectTestsPass(app))
 
 test.skipIf(!hasPostgres)('its tests pass with those of the project: postgres', async () => {
   const postgres = await startPostgres()
@@ -147,7 +149,6 @@ test.skipIf(!hasPostgres)('its tests pass with those of the project: postgres', 
   await postgres.stop()
 })
 
-// In init-auth.long.test.ts.
 if (isLong)
   test.skipIf(!hasMariadb)('its tests pass with those of the project: mysql', async () => {
     const mariadb = await startMariadb()
