@@ -255,6 +255,16 @@ describe('a project that installs nothing else', () => {
     expect(JSON.parse(loaded)).toEqual([])
   })
 
+  test('imports no package of CommonJS, whose source Node.js would search for exports at each start', () => {
+    const code = ['start', 'shared', 'kernel', 'main'].map((name) =>
+      readFileSync(join(consumer, `node_modules/framework/dist/chunks/${name}.js`), 'utf8'),
+    )
+    const imported = code.flatMap((text) =>
+      [...text.matchAll(/^import .*? from "([^.][^"]*)";/gm)].map(([, name]) => name),
+    )
+    expect(imported.filter((name) => !name!.startsWith('node:'))).toEqual(['helmet'])
+  })
+
   test('has contracts, which load no package and nothing of the server', async () => {
     const { packages, exports, urls } = await loadedBy('framework/contract', consumer)
     expect([packages, exports.sort()]).toEqual([['framework'], ['contractClient', 'defineContract']])

@@ -9,14 +9,12 @@ import type { DirectWriter, OpenResponse, OpenSocket, Sending } from './direct.t
 import { areNodesOwn, directWriter, writeOnce } from './direct.ts'
 import { type BodyReader, CollectingMessage, collectBody } from './message.ts'
 
-/** Test answers whose bytes show how every part is written. */
+/** Test answers whose bytes show how every part is written: small and large, ASCII and not. Each more is 1 % of a start. */
 const samples = [
   {
     headers: ['content-type', 'text/plain', 'set-cookie', 'a=1', 'set-cookie', 'b=2', 'content-length', '2'],
     body: 'ok',
   },
-  { headers: ['content-length', '8'], body: 'üß €' },
-  { headers: ['content-length', '20000'], body: 'x'.repeat(20_000) },
   { headers: ['content-length', '32000'], body: 'ü'.repeat(16_000) },
 ]
 
@@ -75,7 +73,7 @@ export function showsOwners(): boolean {
 }
 
 /** Bodies as the parser passes them on: in pieces, with `null` at the end, or without it if the connection has gone. */
-const bodies = [[null], ['a', null], ['a', 'b', 'c', null], ['a', 'bcd', 'e', null], ['a', 'bcd'], ['a']] as const
+const bodies = [[null], ['a', 'b', 'c', null], ['a', 'bcd', 'e', null], ['a']] as const
 
 let collects: Promise<boolean> | undefined
 
