@@ -54,9 +54,8 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
       for (const [name, { system, pool, outbox }] of input.booted ? all(input) : []) {
         if (system === 'sqlite') continue
         const { rows } = await input.services.get('databases').client(name).query<{ n: number }>(allowed[system])
-        const most =
-          (pool.max + (system === 'postgresql' && outbox && outbox.listen !== false ? 1 : 0)) *
-          (input.server.worker?.of ?? 1)
+        const listens = system === 'postgresql' && outbox && outbox.listen !== false
+        const most = (pool.max + Number(listens)) * (input.server.worker?.of ?? 1)
         if (most > rows[0]!.n)
           found.push({
             problem: `the pools of the database "${name}" may open ${most} connections in all processes, but the server allows ${rows[0]!.n}`,

@@ -125,10 +125,8 @@ export class Outbox {
   start(): void {
     if (this.#timers.length > 0 || this.#isEnding) return
     const every = (ms: number, work: () => Promise<void>) => {
-      const timer = systemClock.setInterval(
-        () => this.#outside(() => void this.#tracked(this.#availability.watch(work))),
-        ms,
-      )
+      const run = () => this.#outside(() => void this.#tracked(this.#availability.watch(work)))
+      const timer = systemClock.setInterval(run, ms)
       timer.unref()
       this.#timers.push(timer)
     }

@@ -1,4 +1,4 @@
-import { definePlugin, type Middleware, type Request } from '../../kernel/index.ts'
+import { definePlugin, type Middleware } from '../../kernel/index.ts'
 import { machine } from '../shared/development/connections.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { testDatabaseFolder } from '../shared/stores/address.ts'
@@ -77,13 +77,7 @@ export const database = definePlugin({
   openapi: { failures: ({ options }) => (options.transaction ? { 503: 'ServiceUnavailable' } : {}) },
   provide: (settings) => ({ databases: new Databases(settings) }),
   async setup(ctx, _settings, { databases }) {
-    ctx.decorate('request', {
-      database: {
-        get(this: Request) {
-          return databases.get()
-        },
-      },
-    })
+    ctx.decorate('request', { database: { get: () => databases.get() } })
     ctx.onRoute((route) => {
       const { transaction: settings } = route.settings
       if (!settings) return

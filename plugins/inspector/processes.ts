@@ -29,7 +29,7 @@ export class Processes {
   constructor(server: Pick<Kernel, 'isListening' | 'url'>) {
     this.#server = server
     this.#store = handover()?.open(processStore, (entries) => {
-      const before = entries.flatMap(([, text]) => this.#take(text) ?? [])
+      const before = entries.flatMap(([, text]) => this.take(text, false) ?? [])
       this.#restarts = Math.max(-1, ...before.map(({ restarts = 0 }) => restarts)) + 1
       this.report(this.#state)
     })
@@ -61,16 +61,12 @@ export class Processes {
     this.#store?.set(String(process.pid), JSON.stringify(this.#own), systemClock.now() + reportKept)
   }
 
-  /** Takes the report of a process beside this one, also for the next version of the application: one that has ended does not repeat it. */
-  take(text: unknown): void {
-    const report = this.#take(text)
-    if (report) this.#store?.set(String(report.pid), String(text), systemClock.now() + reportKept)
-  }
-
-  #take(text: unknown): ProcessReport | undefined {
+  /** Takes the report of a process; returns it if it is one. The next version of the application needs a new one: one that has ended does not repeat it. */
+  take(text: unknown, isNew = true): ProcessReport | undefined {
     const report = safely(() => JSON.parse(String(text)) as unknown)
     if (!isReport(report) || report.pid === process.pid) return undefined
     this.#reports.set(report.pid, { report, at: systemClock.now() })
+    if (isNew) this.#store?.set(String(report.pid), String(text), systemClock.now() + reportKept)
     if (this.#reports.size > maxReports) this.#reports.delete(this.#reports.keys().next().value!)
     return report
   }

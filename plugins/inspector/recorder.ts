@@ -117,16 +117,9 @@ export class Recorder {
     const shown = this.redactor.target(target.slice(0, 4_096), secrets)
     // The trace of the sender, except for a replay, which is a trace of its own.
     const trace = repeat === undefined ? traceOf(raw.header('traceparent')) : undefined
-    const activity = this.activities.begin(
-      {
-        trace,
-        kind: 'request',
-        title: `${method} ${shown}`,
-        data: { id, ip, method, target: shown, route: request.route },
-      },
-      this.current.getStore(),
-      target.length + 1_024,
-    )
+    const data = { id, ip, method, target: shown, route: request.route }
+    const about = { trace, kind: 'request' as const, title: `${method} ${shown}`, data }
+    const activity = this.activities.begin(about, this.current.getStore(), target.length + 1_024)
     // A request that the replay causes is not the replay.
     const own = repeat?.made === undefined ? repeat : undefined
     if (own !== undefined) {

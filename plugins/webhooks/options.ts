@@ -4,7 +4,7 @@ import { backoffOption } from '../shared/engines/publish-options.ts'
 import { secrets } from '../shared/environment/secrets.ts'
 import { networkOption } from '../shared/http/network.ts'
 import { option } from '../shared/options/index.ts'
-import { schemes, type WebhookScheme } from './schemes.ts'
+import { schemes, standardSecret, type WebhookScheme } from './schemes.ts'
 
 /** The option `webhook` of a route. */
 export interface WebhookOptions {
@@ -25,10 +25,7 @@ export const webhookOfRoute = option
   .into(({ scheme: name, secret, tolerance }, place) => {
     const scheme = schemes[name]
     const keys = secret.map((one) => scheme.key(one)).filter((key) => key !== undefined)
-    if (keys.length < secret.length)
-      place
-        .in('secret')
-        .wrong(quoted('…'), 'a secret of Standard Webhooks: 12 bytes or more in base64, with or without whsec_')
+    if (keys.length < secret.length) place.in('secret').wrong(quoted('…'), standardSecret)
     return { scheme, keys, tolerance }
   })
   .typed<WebhookOptions>()

@@ -38,7 +38,7 @@ export const webhooks = definePlugin({
       ctx.onReady(() => {
         // No other process could send what is in memory here.
         if (queue.kind === 'memory' || ctx.services.find('queues') !== undefined)
-          ctx.services.get('webhooks').queue = queue.for(ctx.server)
+          Object.assign(outgoing, { queue: queue.for(ctx.server) })
       })
     }
     ctx.onRoute((route) => {

@@ -35,6 +35,9 @@ const utf8 = (secret: string) => Buffer.from(secret)
 const values = (list: readonly string[], name: string) =>
   list.filter((one) => one.startsWith(name)).map((one) => one.slice(name.length))
 
+/** What a secret of the first scheme is, for messages. */
+export const standardSecret = 'a secret of Standard Webhooks: 12 bytes or more in base64, with or without whsec_'
+
 /** The schemes by name. */
 export const schemes = {
   /** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */

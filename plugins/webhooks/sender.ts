@@ -1,10 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { clock, defineErrors, type Logger } from '../../kernel/index.ts'
-import type { Queue, QueueMessage } from '../queues/index.ts'
+import type { QueueMessage } from '../queues/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { messageOf } from '../shared/values/safely.ts'
 import type { WebhookDelivery, WebhookEndpoint, webhooksOptions } from './options.ts'
-import { schemes } from './schemes.ts'
+import { schemes, standardSecret } from './schemes.ts'
 
 const { WebhookEndpointError, WebhookDeliveryError, WebhookSendingError } = defineErrors({
   WebhookEndpointError: (name: string, why: string) => `the webhook endpoint "${name}" ${why}`,
@@ -39,8 +39,6 @@ const eventOptions = option.shape({
 /** Sends webhooks: `services.webhooks`. */
 export class WebhookSender {
   readonly #outgoing: Outgoing | undefined
-  /** That of the server, if it has queues. @internal */
-  queue: Queue<WebhookDelivery> | undefined
 
   /** @internal */
   constructor(outgoing: Outgoing | undefined) {
@@ -60,8 +58,7 @@ export class WebhookSender {
    */
   async deliver(endpoint: string, event: WebhookEvent): Promise<{ id: string } | undefined> {
     if (this.#outgoing === undefined) throw WebhookSendingError()
-    const { queue = this.#outgoing.queue } = this
-    const { find, attempts, backoff } = this.#outgoing
+    const { queue, find, attempts, backoff } = this.#outgoing
     const given = eventOptions.parse(event, 'deliver')
     const { type, data = null, id = `msg_${randomUUID()}`, timestamp = new Date(clock.now()) } = given
     const found = await find(endpoint)
@@ -126,10 +123,6 @@ export async function attemptsOf(outgoing: Outgoing, log: Logger) {
 
 function signatureOf({ secret }: WebhookEndpoint, name: string, text: string): string {
   const keys = [secret].flat().map((one) => (typeof one === 'string' ? schemes.standard.key(one) : undefined))
-  if (keys.length === 0 || keys.includes(undefined))
-    throw WebhookEndpointError(
-      name,
-      'has no secret of Standard Webhooks: 12 bytes or more in base64, with or without whsec_',
-    )
+  if (keys.length === 0 || keys.includes(undefined)) throw WebhookEndpointError(name, `does not have ${standardSecret}`)
   return keys.map((key) => `v1,${createHmac('sha256', key!).update(text).digest('base64')}`).join(' ')
 }

@@ -42,19 +42,16 @@ function take(socket: HandledSocket, route: SocketRoute, read: ReadMessage): unk
 }
 
 /** Does work of a socket for its server, and for the tenant of the request that has opened it. */
-export function forSocket<Result>(socket: ServerSocket, route: SocketRoute, work: () => Result): Result {
-  const run = handlerPoint.isOn ? () => handlerPoint.run(route, work) : work
-  return inTenant(tenantKeptBy(socket), () => inServer(socket.server, run))
-}
+export const forSocket = <Result>(socket: ServerSocket, route: SocketRoute, work: () => Result): Result =>
+  inTenant(tenantKeptBy(socket), () => inServer(socket.server, () => handlerPoint.run(route, work)))
 
 type ErrorHandler = (socket: ServerSocket, error: unknown) => unknown
 
 /** Passes a handler's error to the handler `error`; without such a handler, logs it and closes the socket. */
 export function handlerFailed(socket: ServerSocket, route: SocketRoute, error: unknown): void {
-  const { handlers, log, path } = route
-  const { error: onError } = handlers as { readonly error?: ErrorHandler }
+  const { error: onError } = route.handlers as { readonly error?: ErrorHandler }
   const close = (what: string, thrown: unknown) => {
-    log.error({ err: thrown, socket: socket.id }, `${what} of the websocket ${path} failed`)
+    route.log.error({ err: thrown, socket: socket.id }, `${what} of the websocket ${route.path} failed`)
     socket.close(1011, 'the server has failed')
   }
   if (onError === undefined) return void close('a handler', error)

@@ -35,10 +35,8 @@ const prepared = (database: Prepares): Sqlite => ({
 })
 
 const feature = 'the plugin database (SQLite)'
-const scheme = 'sqlite:'
 
-async function open({ driver, url, options = {} }: DriverSettings): Promise<Sqlite> {
-  const file = url.slice(scheme.length)
+async function open({ driver, options = {} }: DriverSettings, file: string): Promise<Sqlite> {
   if (driver === 'node-sqlite3-wasm') {
     const { default: wasm } = await peer(driver, () => import('node-sqlite3-wasm'), feature)
     return new wasm.Database(file, options) as unknown as Sqlite
@@ -47,10 +45,9 @@ async function open({ driver, url, options = {} }: DriverSettings): Promise<Sqli
     const loaded: { default: Opens } = await peer(driver, () => import(driver as string), feature)
     return prepared(new loaded.default(file, options))
   }
-  const { DatabaseSync, Database } = Object(builtin(driver)) as { DatabaseSync?: Opens; Database?: Opens }
-  if (Database !== undefined) return prepared(new Database(file, { create: true, ...options }))
-  if (DatabaseSync === undefined) throw new Error(`this runtime has no ${driver}`)
-  return prepared(new DatabaseSync(file, options))
+  const { DatabaseSync, Database = DatabaseSync } = Object(builtin(driver)) as { [name: string]: Opens | undefined }
+  if (Database === undefined) throw new Error(`this runtime has no ${driver}`)
+  return prepared(new Database(file, { create: true, ...options }))
 }
 
 /** Values that SQLite has no type for. */
@@ -73,7 +70,7 @@ const withNumbers = numberedBy(quoted)
 const changing = /^\s*(insert|update|delete|replace|with)\b/i
 
 /** The callers of one file. */
-const newLine = () => ({ isTaken: false, turns: [] as (() => void)[] })
+const newLine = () => ({ holder: undefined as Sqlite | undefined, turns: [] as (() => void)[] })
 const lines = new Map<string, ReturnType<typeof newLine>>()
 
 /**
@@ -81,8 +78,8 @@ const lines = new Map<string, ReturnType<typeof newLine>>()
  * one would be refused with `SQLITE_BUSY` while a transaction of the first is open, and cannot wait for it, because waiting blocks the process.
  */
 export async function openSqlite(settings: DriverSettings, { reports }: DriverHost): Promise<OpenDriver> {
-  const database = await open(settings)
-  const file = settings.url.slice(scheme.length)
+  const file = settings.url.slice('sqlite:'.length)
+  const database = await open(settings, file)
   const line = file === ':memory:' ? newLine() : madeIn(lines, resolve(file), newLine)
   // Several processes: readers do not wait for the writer, and a writer waits for a moment. Blocks this process meanwhile.
   for (const pragma of ['busy_timeout = 1000', 'journal_mode = wal', 'foreign_keys = on', 'synchronous = normal'])
@@ -98,16 +95,14 @@ export async function openSqlite(settings: DriverSettings, { reports }: DriverHo
     return { rows, count: Number(row!.count), insertId: row!.id as number }
   }
   const query = (text: string, values: readonly unknown[]) => reports.run(text, values, async () => run(text, values))
-  let isOurs = false
   let isClosed = false
   const take = async () => {
-    if (line.isTaken) await new Promise<void>((next) => line.turns.push(next))
-    line.isTaken = isOurs = true
+    while (line.holder !== undefined) await new Promise<void>((next) => line.turns.push(next))
+    line.holder = database
   }
   const leave = () => {
-    if (!isOurs) return
-    isOurs = false
-    line.isTaken = line.turns.length > 0
+    if (line.holder !== database) return
+    line.holder = undefined
     line.turns.shift()?.()
   }
   const end = () => {
@@ -116,7 +111,7 @@ export async function openSqlite(settings: DriverSettings, { reports }: DriverHo
     leave()
   }
   return {
-    query: (text, values) => (line.isTaken ? undefined : query(text, values)),
+    query: (text, values) => (line.holder === undefined ? query(text, values) : undefined),
     async connect() {
       await take()
       return {
@@ -128,7 +123,7 @@ export async function openSqlite(settings: DriverSettings, { reports }: DriverHo
         },
       }
     },
-    counts: () => ({ size: 1, idle: Number(!line.isTaken), waiting: line.turns.length }),
+    counts: () => ({ size: 1, idle: Number(line.holder === undefined), waiting: line.turns.length }),
     begin: ({ readOnly }) => [`pragma query_only = ${Number(readOnly)}`, readOnly ? 'begin' : 'begin immediate'],
     async close(late) {
       // What is never given back must not keep the file from others.

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { type RedisAddress, redisPlace } from '../stores/redis.ts'
-import { makeClient, watchConnection } from '../stores/redis-client.ts'
+import { watchConnection } from '../stores/redis-client.ts'
 import type { DriverHost } from './contract.ts'
 
 /** Connections to one Redis. */
@@ -27,7 +27,7 @@ export function connectionsOf(Client: typeof Redis, connection: RedisAddress, ho
     const duplicate = client.duplicate.bind(client)
     return Object.assign(client, { duplicate: (override?: object) => watch(duplicate(override)) })
   }
-  const connect = (options: object) => watch(makeClient(Client, place, { ...given, ...options }))
+  const connect = (options: object) => watch(new Client(...(place as [url: string]), { ...given, ...options }))
   const close = () => {
     isClosed = true
     for (const client of clients) client.disconnect()

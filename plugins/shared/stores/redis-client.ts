@@ -2,7 +2,6 @@ import type { Redis } from 'ioredis'
 import { defineErrors, isInTime, systemClock } from '../../../kernel/index.ts'
 import { peer } from '../environment/optional-package.ts'
 import { inOneWrite } from '../values/one-write.ts'
-import { safely } from '../values/safely.ts'
 import { answerWithin } from './availability.ts'
 import { type RedisAddress, redisPlace } from './redis.ts'
 import type { RedisStoreSettings } from './redis-store.ts'
@@ -15,23 +14,6 @@ export interface RedisUse {
   readonly commandTimeout: number
   /** Called at each failed attempt to connect, and at each success. Failing commands report their reasons themselves. */
   onState?(error: unknown | undefined): void
-}
-
-/**
- * Makes a client. The query of an address is text, which a socket refuses where a number is needed, outside of any promise; and `ioredis` would
- * ignore the text of a `commandTimeout`. What cannot be read is as usual.
- */
-export function makeClient(Class: typeof Redis, place: [] | [string], usual: object): Redis {
-  const client = new Class(...(place as [url: string]), usual)
-  const { defaultOptions } = Class as object as { readonly defaultOptions?: object }
-  const options = client.options as object as Record<string, unknown>
-  for (const [name, one] of Object.entries({ ...defaultOptions, ...usual })) {
-    const given = options[name]
-    if (typeof given !== 'string' || typeof one === 'string' || one === null) continue
-    const read: unknown = safely(() => JSON.parse(given))
-    options[name] = typeof read === typeof one && (read === false || Number(read) > 0) ? read : one
-  }
-  return client
 }
 
 const { RedisDatabaseError } = defineErrors({
@@ -51,6 +33,8 @@ export const isOwnCommand = (): boolean => isSending
  * it is ready, and tries again.
  */
 export function watchConnection(client: Redis, onState: (error: unknown | undefined) => void): void {
+  // Text from the query of an address, which the socket would refuse outside of any promise.
+  client.options.connectTimeout = Math.max(0, Number(client.options.connectTimeout)) || forCallers.connectTimeout
   const send = client.sendCommand.bind(client)
   client.sendCommand = (...sent) => {
     isSending = true
@@ -118,8 +102,10 @@ export async function connectRedis(
   { feature, commandTimeout, onState }: RedisUse,
 ): Promise<Redis> {
   const { Redis } = await peer('ioredis', () => import('ioredis'), feature)
-  const { place, options } = redisPlace(address)
-  const client = makeClient(Redis, place, { ...forCallers, commandTimeout, ...options, lazyConnect: true })
+  const { place, options: given } = redisPlace(address)
+  const client = new Redis(...(place as [url: string]), { ...forCallers, commandTimeout, ...given, lazyConnect: true })
+  // Text from the query of an address, where ioredis would wait without end.
+  client.options.commandTimeout = Number(client.options.commandTimeout) || commandTimeout
   improve(client)
   let failure: unknown
   watchConnection(client, (error) => {

@@ -31,10 +31,9 @@ export function watchCalls(): Watched {
       name,
       (original) =>
         function (...args) {
-          if (!all.has(this)) {
-            made(kind, this)
-            this.once(end, () => all.delete(this))
-          }
+          if (all.has(this)) return original.apply(this, args)
+          made(kind, this)
+          this.once(end, () => all.delete(this))
           return original.apply(this, args)
         },
     )

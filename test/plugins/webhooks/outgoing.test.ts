@@ -243,9 +243,9 @@ test('what cannot be delivered is refused before it is in the queue', async () =
   await expect(deliver({ typ: 'a' })).rejects.toThrow('typ')
   await expect(deliver({ data: 1n })).rejects.toMatchObject({ code: 'QueuePayloadError' })
   Object.assign(kept, { secret: 'short' })
-  await expect(deliver()).rejects.toThrow('has no secret of Standard Webhooks')
+  await expect(deliver()).rejects.toThrow('does not have a secret of Standard Webhooks')
   Object.assign(kept, { secret: [] })
-  await expect(deliver()).rejects.toThrow('has no secret of Standard Webhooks')
+  await expect(deliver()).rejects.toThrow('does not have a secret of Standard Webhooks')
   await using silent = new Server({
     router: new RouteCollection(),
     plugins: { webhooks: true },
