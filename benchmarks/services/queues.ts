@@ -12,14 +12,18 @@ const width = 16
 type Publish = (payload: Message) => Promise<unknown>
 type Handle = (payload: Message) => Promise<void>
 
-/** A list and a loop; each handler receives a copy of the message, as it does from every queue. */
+/** A list and a loop, which reports a failure and continues; each handler receives a copy of the message, as it does from every queue. */
 function memoryByHand(handle: Handle): Publish {
   const waiting: string[] = []
   let isAtWork = false
   let last = 0
   const work = async () => {
     for (let text = waiting.shift(); text !== undefined; text = waiting.shift()) {
-      await handle(JSON.parse(text) as Message)
+      try {
+        await handle(JSON.parse(text) as Message)
+      } catch (error) {
+        console.error(error)
+      }
     }
     isAtWork = false
   }
