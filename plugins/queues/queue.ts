@@ -56,6 +56,16 @@ export type BatchOptions<Payload, Options> = Options | ((payload: Payload, index
 
 type Outbox = NonNullable<ReturnType<typeof outboxFor>>
 
+/** Messages on their way to their engine. */
+interface Sending extends Pick<Batch<object>, 'texts' | 'options'> {
+  readonly engines: Engines
+  readonly engine: SubscribedQueue
+  readonly payloads: readonly unknown[]
+  readonly settings: readonly MessageSettings[]
+  /** Of the caller: after a commit, or in an outbox, another one may be current. */
+  readonly tenant: string | undefined
+}
+
 /** The parts of a queue. */
 export interface QueueDefinition extends Omit<Unresolved<SubscribedQueue>, 'check'> {
   /** The options of its messages, unless `publish` has others. */
@@ -152,8 +162,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const settings = this.#settingsOf(engine, options)
     if (settings.repeat !== undefined) return this.#repeat(payload, settings.repeat, options)
     const sent = this.#send(engines, engine, [payload], [settings])
-    const [id] = sent instanceof Promise ? await sent : sent
-    return { id: id! }
+    return { id: (sent instanceof Promise ? await sent : sent)[0]! }
   }
 
   /**
@@ -169,10 +178,9 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const { engines } = this.#openQueues
     // Read as soon as the function has returned them, since it may return one object that it changes.
     const engine = engines.resolve<SubscribedQueue>(this.#self)
-    const each =
-      typeof options === 'function' ? (options as (one: Payload, i: number) => Options | undefined) : undefined
-    const shared = each === undefined ? this.#settingsOf(engine, options as Options | undefined) : undefined
-    const settings = payloads.map((payload, i) => shared ?? this.#settingsOf(engine, each!(payload, i)))
+    const each = options as (one: Payload, i: number) => Options | undefined
+    const shared = typeof options === 'function' ? undefined : this.#settingsOf(engine, options as Options | undefined)
+    const settings = payloads.map((payload, i) => shared ?? this.#settingsOf(engine, each(payload, i)))
     if (settings.some(({ repeat }) => repeat !== undefined))
       throw OptionError('publishMany.repeat', undefined, 'nothing: publish each repetition by itself')
     return (await this.#send(engines, engine, payloads, settings)).map((id) => ({ id }))
@@ -209,50 +217,53 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   }
 
   /** Throws or rejects. What needs no waiting is done at once: a promise would take a tenth of the time of a message in memory. */
-  #send(
-    engines: Engines,
-    engine: SubscribedQueue,
-    payloads: readonly Payload[],
-    settings: readonly MessageSettings[],
-  ): string[] | Promise<string[]> {
-    const { name } = this
-    const { check, kind, version } = engine
-    // Of the caller: after a commit, or in an outbox, another one may be current.
-    const tenant = currentTenant()?.id
+  #send(engines: Engines, engine: SubscribedQueue, payloads: readonly Payload[], settings: readonly MessageSettings[]) {
+    const { check } = engine
     // Serialised before anything is awaited: the caller may change the payload afterwards.
     const texts = payloads.map((payload) => this.#textOf(payload))
-    let options: Batch<object>['options'] = settings.map(({ native }) => native)
-    let store: Outbox | undefined
-    // Not async: the stack of a refusal would hold this function, and with it the texts, for as long as its error is kept.
-    const pass = (event?: QueuePublishTrace) => {
-      const carrier = event && carrierOf(event.carrier)
-      const metas = settings.map((one) => metaFor(one, version, carrier, tenant))
-      const sent = store
-        ? this.#store(store, { name, kind, texts, options, metas })
-        : engines.ask(engine, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
-      if (event === undefined && !settings.some(hasId)) return sent
-      const known = (ids: string[]) => ids.map((id, i) => settings[i]!.meta?.id ?? id)
-      return Promise.resolve(sent).then((ids) => Object.assign(event ?? {}, { ids: known(ids) }).ids)
-    }
-    const event = () => ({ server: engines.server, queue: name, kind, count: texts.length, payloads, carrier: {} })
-    const send = () => publishTrace.run(event, pass)
-    const leave = () => {
-      if (transactions.getStore() === undefined) return send()
-      const client = engines.transactionOf(engine)
-      if (client) options = options.map((native) => ({ client, ...native }))
-      // With a client, that of the running transaction or of the options, the message is part of the transaction itself. An engine of the
-      // application may have an option of this name.
-      const inside = this.#self.isForeign ? [] : options.filter((one) => one !== undefined && 'client' in one)
-      const isInside = inside.length > 0
-      if (isInside && inside.length < options.length)
-        throw OptionError('publishMany.client', undefined, 'a client for each message in a transaction, or for none')
-      if (!isInside) store = outboxFor(engines.server)
-      if (isInside || store) return send()
-      const ids = settings.map(({ meta }) => meta?.id ?? '')
-      return whenCommitted(`a message of ${this.#what}`, send, ids)
-    }
+    const options = settings.map(({ native }) => native)
+    const sending = { engines, engine, payloads, settings, texts, options, tenant: currentTenant()?.id }
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.
+    const leave = () => this.#leave(sending)
     return check === undefined ? leave() : Promise.all(texts.map((text) => check(JSON.parse(text)))).then(leave)
+  }
+
+  #leave(sending: Sending): string[] | Promise<string[]> {
+    if (transactions.getStore() === undefined) return this.#pass(sending)
+    const { engines, engine, settings } = sending
+    const client = engines.transactionOf(engine)
+    const options = client ? sending.options.map((native) => ({ client, ...native })) : sending.options
+    // With a client, that of the running transaction or of the options, the message is part of the transaction itself. An engine of the
+    // application may have an option of this name.
+    const inside = this.#self.isForeign ? [] : options.filter((one) => one !== undefined && 'client' in one)
+    if (inside.length > 0 && inside.length < options.length)
+      throw OptionError('publishMany.client', undefined, 'a client for each message in a transaction, or for none')
+    const store = inside.length > 0 ? undefined : outboxFor(engines.server)
+    const pass = () => this.#pass({ ...sending, options }, store)
+    if (inside.length > 0 || store) return pass()
+    return whenCommitted(
+      `a message of ${this.#what}`,
+      pass,
+      settings.map(({ meta }) => meta?.id ?? ''),
+    )
+  }
+
+  // Not async: the stack of a refusal would hold this function, and with it the texts, for as long as its error is kept.
+  #pass(sending: Sending, store?: Outbox, event?: QueuePublishTrace): string[] | Promise<string[]> {
+    const { engines, engine, payloads, settings, texts, options, tenant } = sending
+    const { kind, name, version } = engine
+    if (event === undefined && publishTrace.isOn) {
+      const made = () => ({ server: engines.server, queue: name, kind, count: texts.length, payloads, carrier: {} })
+      return publishTrace.run(made, (event) => this.#pass(sending, store, event))
+    }
+    const carrier = event && carrierOf(event.carrier)
+    const metas = settings.map((one) => metaFor(one, version, carrier, tenant))
+    const sent = store
+      ? this.#store(store, { name, kind, texts, options, metas })
+      : engines.ask(engine, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
+    if (event === undefined && !settings.some(hasId)) return sent
+    const known = (ids: string[]) => ids.map((id, i) => settings[i]!.meta?.id ?? id)
+    return Promise.resolve(sent).then((ids) => Object.assign(event ?? {}, { ids: known(ids) }).ids)
   }
 
   /** Leaves messages to the outbox. One that is delivered again keeps its id, by which `once` recognises it. */

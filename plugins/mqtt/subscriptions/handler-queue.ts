@@ -138,11 +138,13 @@ export class HandlerQueue {
         return { server, topic: details.topic, filter: filter.text, bytes: payload.byteLength, payload, carrier }
       },
       what: `the subscription "${filter.text}": the handler`,
-      async run({ message: { payload, details }, call }) {
+      run({ message: { payload, details }, call }) {
         const given = options.raw ? payload : messageOf(payload)
-        const message = check === undefined ? given : await check(details.topic, given)
-        const args = filter.isPattern ? [details.topic, message] : [message]
-        return handler(...(options.details ? [...args, { ...details, signal: call.signal }] : args))
+        const handle = (message: unknown) => {
+          const args = filter.isPattern ? [details.topic, message] : [message]
+          return handler(...(options.details ? [...args, { ...details, signal: call.signal }] : args))
+        }
+        return check === undefined ? handle(given) : check(details.topic, given).then(handle)
       },
       passed() {},
       failed: (error, { message: { payload, details }, timeout }) =>

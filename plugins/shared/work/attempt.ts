@@ -104,8 +104,8 @@ function runForTenant<One extends Attempt>(all: Runs<One>, one: One): unknown {
 }
 
 function runInTransaction<One extends Attempt>(all: Runs<One>, one: One): unknown {
+  if (!all.transaction) return all.run(one)
   const { transaction, server = {}, scope = '' } = all
-  if (!transaction) return all.run(one)
   const runner = transactionRunners.get(server)
   if (runner === undefined) throw TransactionPluginError()
   return runner.begin(() => all.run(one), transaction, one.call.signal, scope)

@@ -57,7 +57,7 @@ class Lane<Message extends LocalMessage> {
 class Waiting<Message extends LocalMessage> {
   readonly #lanes = new Map<number, Lane<Message>>()
   /** The priorities, the most urgent last: an empty lane is removed from the end. */
-  readonly #order: number[] = []
+  #order: number[] = []
   size = 0
 
   add(message: Message): void {
@@ -66,20 +66,11 @@ class Waiting<Message extends LocalMessage> {
     if (lane === undefined) {
       lane = new Lane()
       this.#lanes.set(priority, lane)
-      this.#order.splice(this.#placeOf(priority), 0, priority)
+      // As fast as a search for its place: the others are in order.
+      this.#order = [...this.#order, priority].sort((one, other) => other - one)
     }
     lane.add(message)
     this.size++
-  }
-
-  #placeOf(priority: number): number {
-    let [from, to] = [0, this.#order.length]
-    while (from < to) {
-      const middle = (from + to) >>> 1
-      if (this.#order[middle]! > priority) from = middle + 1
-      else to = middle
-    }
-    return from
   }
 
   take(): Message | undefined {
