@@ -1,6 +1,12 @@
 import { clock, type Logger } from '../../kernel/index.ts'
 import { inServer } from '../shared/work/contexts.ts'
-import { LocalConsumer, type LocalMessage, LocalQueue, type Outcome } from '../shared/work/local-queue.ts'
+import {
+  LocalConsumer,
+  type LocalDeliver,
+  type LocalMessage,
+  LocalQueue,
+  type Outcome,
+} from '../shared/work/local-queue.ts'
 import { MailClosedError, MailQueueFullError, reasonOf, withoutAddresses } from './errors.ts'
 
 /** One waiting email. */
@@ -38,7 +44,8 @@ export class Later {
   /** The server whose emails these are; a script has none. */
   server: object | undefined
   readonly #queue = new LocalQueue<Waiting>(0, () => MailClosedError())
-  readonly #consumer = new LocalConsumer(this.#queue, (mail) => this.#attempt(mail), 1)
+  readonly #deliver: LocalDeliver<Waiting> = async (mail, settle) => settle(mail, await this.#attempt(mail))
+  readonly #consumer = new LocalConsumer(this.#queue, this.#deliver, 1)
   #turns = Promise.resolve()
   #lastStart = Number.NEGATIVE_INFINITY
   readonly #draining = new AbortController()

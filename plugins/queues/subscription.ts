@@ -1,5 +1,5 @@
 import { clock, Trace, type TraceOutcome } from '../../kernel/index.ts'
-import type { Consumer, Deliver, Delivery } from '../shared/engines/contract.ts'
+import type { Consumer, Deliver, Delivery, Settle } from '../shared/engines/contract.ts'
 import type { QueueRef, Unresolved } from '../shared/engines/custom.ts'
 import { dangerous, QueueExpiredError, QueuePayloadError, QueueVersionError } from '../shared/engines/errors.ts'
 import { type Meta, metaOf } from '../shared/engines/meta.ts'
@@ -64,6 +64,7 @@ const asError = (thrown: unknown) =>
   safely(() => thrown instanceof Error, false) ? (thrown as Error) : new Error(messageOf(thrown), { cause: thrown })
 const delivered: Outcome = { ok: true }
 const noMeta: Readonly<Meta> = {}
+const isExpired = ({ expires }: Meta) => expires !== undefined && clock.now() >= expires
 /** Whether no further attempt can succeed. */
 const isHopeless = (error: Error) =>
   safely(() => /^(?:Queue(?:Payload|Expired)|TenantId)Error$/.test(String((error as { code?: unknown }).code)), false)
@@ -85,7 +86,7 @@ class Received extends Call implements QueueMessage {
 }
 
 /** A message on its way through one attempt. */
-type Delivered = Attempt & { call: Received; payload: unknown; delivery: Delivery; meta: Meta; isExpired: boolean }
+type Delivered = Attempt & { call: Received; payload: unknown; delivery: Delivery; meta: Meta; settle: Settle }
 type DeliveredAttempts = Attempts<Delivered, QueueAttemptTrace, Outcome>
 
 /** The work of a subscriber between one start and its stop. */
@@ -205,17 +206,16 @@ export class Subscription {
     this.#running.abandon(new Error(`closing no longer waits for the handlers of the queue "${this.queue.name}"`))
   }
 
-  readonly #deliver: Deliver = (payload, delivery) => {
+  readonly #deliver: Deliver = (payload, delivery, settle) => {
     const { name, version } = this.queue
     const meta = delivery.meta === undefined ? noMeta : metaOf(delivery.meta)
-    const isExpired = meta.expires !== undefined && clock.now() >= meta.expires
     // One that is expired is given up by any process: a newer one may never come.
-    if ((meta.version ?? 1) > version && !isExpired) return Promise.resolve(this.#giveBack(meta.version!))
+    if ((meta.version ?? 1) > version && !isExpired(meta)) return this.#giveBack(meta.version!, delivery, settle)
     const call = new Received(name, delivery, meta, this.#running)
     const own = meta.timeout ?? this.#options.timeout ?? delivery.timeout
     const timeout = own && Math.min(own, delivery.timeout ?? own)
     // One promise for each message: `deliver` itself is not async.
-    return attempt(this.#attempts, { call, timeout, tenant: meta.tenant, payload, delivery, meta, isExpired })
+    return attempt(this.#attempts, { call, timeout, tenant: meta.tenant, payload, delivery, meta, settle })
   }
 
   #attemptsOf({ name, kind }: SubscribedQueue, engines: Engines): DeliveredAttempts {
@@ -226,15 +226,16 @@ export class Subscription {
         return { ...call, server: engines.server, kind, payload, carrier }
       },
       what: `the queue "${name}": the handler`,
-      run: ({ call, payload, delivery, meta, isExpired }) => {
-        if (isExpired) throw QueueExpiredError(name)
+      run: ({ call, payload, delivery, meta }) => {
+        if (isExpired(meta)) throw QueueExpiredError(name)
         return this.#handle(payload, call, meta.version, delivery.isOwn)
       },
-      passed({ call }) {
+      passed: () => delivered,
+      failed: (thrown, one) => this.#failed(asError(thrown), one),
+      over(outcome, { call, delivery, settle }) {
         call.end()
-        return delivered
+        settle?.(delivery, outcome)
       },
-      failed: (thrown, one) => this.#failed(asError(thrown), one).finally(() => one.call.end()),
       // A server may take over the queues of its process.
       get server() {
         return engines.server
@@ -245,13 +246,17 @@ export class Subscription {
   }
 
   /** Leaves a message to a newer process, whose publishers know a version that this one does not. */
-  #giveBack(version: number): Outcome {
+  async #giveBack(version: number, delivery: Delivery, settle?: Settle): Promise<Outcome> {
     const { name, version: own } = this.queue
     const error = QueueVersionError(name, `has the version ${version}, and this process knows ${own}`)
     if (!this.#isForeignReported)
       this.#engines.log.warn({ queue: name, version }, `${error.message}. It is given back for a newer process`)
     this.#isForeignReported = true
-    return { ok: false, error, final: false, isForeign: true }
+    const outcome: Outcome = { ok: false, error, final: false, isForeign: true }
+    // Later than the delivery returns.
+    await undefined
+    settle?.(delivery, outcome)
+    return outcome
   }
 
   async #failed(error: Error, { payload, call: message, timeout }: Delivered): Promise<Outcome> {

@@ -16,8 +16,11 @@ export interface Delivery {
   readonly timeout?: number
 }
 
+/** Receives the outcome of a delivery, before its promise has it. */
+export type Settle = { settle(delivery: Delivery, outcome: Outcome): void }['settle'] | undefined
+
 /** Passes a message to its subscriber. Never rejects. */
-export type Deliver = (payload: unknown, delivery: Delivery) => Promise<Outcome>
+export type Deliver = (payload: unknown, delivery: Delivery, settle?: Settle) => Promise<Outcome>
 
 /** One subscriber at work. */
 export interface Consumer {

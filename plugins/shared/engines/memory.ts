@@ -172,7 +172,8 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
   }
 
   consume(name: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
-    return new LocalConsumer(this.topic(name), (message) => deliver(JSON.parse(message.text), message), concurrency)
+    const topic = this.topic(name)
+    return new LocalConsumer(topic, (one, settle) => deliver(JSON.parse(one.text), one, settle), concurrency)
   }
 
   async counts(name: string): Promise<QueueCounts> {

@@ -35,6 +35,8 @@ export interface Attempts<One extends Attempt, Event extends object, Result> {
   run(one: One): unknown
   passed(one: One): Result
   failed(error: unknown, one: One): Result | Promise<Result>
+  /** Receives the result outside the context of the attempt, and before its promise has it. */
+  over?(result: Result, one: One): void
   /** The server whose work it is; `undefined` in a script. */
   readonly server: object | undefined
   /** Whether the handler runs in a transaction of the server's database. */
@@ -70,27 +72,39 @@ export function attempt<One extends Attempt, Event extends object, Result>(
   // Explicitly none without one: the context of a publisher, or of what has started the worker, is not that of the message.
   const tenant = one.tenant === undefined ? undefined : { id: one.tenant }
   let inAttempt: ReturnType<typeof AsyncLocalStorage.snapshot> | undefined
-  const run = () => runInTime(one, all.what, () => runForTenant(all, one))
   const seen = () => {
     inAttempt = AsyncLocalStorage.snapshot()
-    return run()
+    return runOne(all, one)
   }
   const now = async () => {
     try {
-      await (all.trace.isOn ? all.trace.run(() => all.event(one), seen) : run())
+      await (all.trace.isOn ? all.trace.run(() => all.event(one), seen) : runOne(all, one))
     } catch (error) {
       const failed = () => all.failed(error, one)
-      return await (inAttempt === undefined ? failed() : inAttempt(failed))
+      return ended(all, one, await (inAttempt === undefined ? failed() : inAttempt(failed)))
     }
-    return all.passed(one)
+    return ended(all, one, all.passed(one))
   }
   return clock.hold(() => inTenant(tenant, () => outsideTransactions(() => inServer(all.server, now))))
+}
+
+function ended<One extends Attempt, Result>(
+  { over }: Pick<Attempts<One, object, Result>, 'over'>,
+  one: One,
+  result: Result,
+): Result {
+  over?.(result, one)
+  return result
 }
 
 type Runs<One extends Attempt> = Pick<
   Attempts<One, object, unknown>,
   'run' | 'what' | 'server' | 'transaction' | 'scope'
 >
+
+// Without a time limit, there is no closure for it.
+const runOne = <One extends Attempt>(all: Runs<One>, one: One): unknown =>
+  one.timeout === undefined ? runForTenant(all, one) : runInTime(one, all.what, () => runForTenant(all, one))
 
 /** Runs it with the whole tenant, which the plugin `tenant` finds by the id. */
 function runForTenant<One extends Attempt>(all: Runs<One>, one: One): unknown {
