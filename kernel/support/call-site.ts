@@ -20,8 +20,8 @@ export class CallSite {
 
   constructor() {
     const limit = Error.stackTraceLimit
-    // A decorated class comes after fourteen frames: those of the framework and of the compiler's helpers.
-    Error.stackTraceLimit = 16
+    // Of the framework and of the compiler's helpers, a decorated class has fourteen frames, a message that tracing tools follow seventeen.
+    Error.stackTraceLimit = 20
     this.#trace = new Error('call site')
     Error.stackTraceLimit = limit
   }

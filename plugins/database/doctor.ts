@@ -55,7 +55,7 @@ export const checks: readonly DoctorCheck<DatabasesSettings>[] = [
         if (system === 'sqlite') continue
         const { rows } = await input.services.get('databases').client(name).query<{ n: number }>(allowed[system])
         const listens = system === 'postgresql' && outbox && outbox.listen !== false
-        const most = (pool.max + Number(listens)) * (input.server.worker?.of ?? 1)
+        const most = (pool.max + (listens ? 1 : 0)) * (input.server.worker?.of ?? 1)
         if (most > rows[0]!.n)
           found.push({
             problem: `the pools of the database "${name}" may open ${most} connections in all processes, but the server allows ${rows[0]!.n}`,

@@ -66,12 +66,20 @@ class Waiting<Message extends LocalMessage> {
     if (lane === undefined) {
       lane = new Lane()
       this.#lanes.set(priority, lane)
-      // As fast as a search for its place: the others are in order.
-      this.#order.push(priority)
-      this.#order.sort((one, other) => other - one)
+      this.#order.splice(this.#placeOf(priority), 0, priority)
     }
     lane.add(message)
     this.size++
+  }
+
+  #placeOf(priority: number): number {
+    let [from, to] = [0, this.#order.length]
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      if (this.#order[middle]! > priority) from = middle + 1
+      else to = middle
+    }
+    return from
   }
 
   take(): Message | undefined {
