@@ -8,7 +8,7 @@ import './check.test.ts'
 
 /** Nothing is timed: a benchmark that fails on a busy machine would only be turned off. The peers need not be installed. */
 test('npm run bench -- --check builds a stage, and starts each server of each suite in a process of its own', async () => {
-  const command = ['--import', 'tsx', 'benchmarks/run.ts', '--check', '--servers', 'framework,raw']
+  const command = ['--import', 'tsx', 'benchmarks/run.ts', '--check', '--servers', 'framework,raw,one process']
   const child = spawn(process.execPath, command, { cwd: root })
   let output = ''
   const collect = (chunk: Buffer) => {
