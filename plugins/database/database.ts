@@ -1,4 +1,4 @@
-import { isFrameworkError, type Logger, systemClock, within } from '../../kernel/index.ts'
+import { isFrameworkError, isInTime, type Logger, systemClock, within } from '../../kernel/index.ts'
 import { placeOf, shownAddress } from '../shared/stores/address.ts'
 import {
   type TransactionOptions,
@@ -226,7 +226,8 @@ export class DatabaseClient {
     this.inbox?.close()
     const late = new AbortController()
     const end = async () => {
-      await this.outbox?.close()
+      // It may wait for a connection that is never given back.
+      if (this.outbox !== undefined) await isInTime(this.outbox.close(), ms, systemClock)
       this.#driver = undefined
       await driver?.close(late.signal)
     }

@@ -1,6 +1,7 @@
-import { resolve } from 'node:path'
+import { realpathSync } from 'node:fs'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { madeIn } from '../../shared/values/memoize.ts'
+import { safely } from '../../shared/values/safely.ts'
 import { SeveralStatementsError } from '../errors.ts'
 import { type DriverHost, numberedBy } from '../queries.ts'
 import { builtin, type DatabaseRow, type DriverSettings, type OpenDriver, type QueryResult } from './contract.ts'
@@ -80,10 +81,12 @@ const lines = new Map<string, ReturnType<typeof newLine>>()
 export async function openSqlite(settings: DriverSettings, { reports }: DriverHost): Promise<OpenDriver> {
   const file = settings.url.slice('sqlite:'.length)
   const database = await open(settings, file)
-  const line = file === ':memory:' ? newLine() : madeIn(lines, resolve(file), newLine)
   // Several processes: readers do not wait for the writer, and a writer waits for a moment. Blocks this process meanwhile.
   for (const pragma of ['busy_timeout = 1000', 'journal_mode = wal', 'foreign_keys = on', 'synchronous = normal'])
     database.all(`pragma ${pragma}`, [])
+  // A database in memory has no file; one in a file may have several names.
+  const path = safely(() => realpathSync(file))
+  const line = path === undefined ? newLine() : madeIn(lines, path, newLine)
   const run = (text: string, values: readonly unknown[]): QueryResult<never> => {
     if (isSeveral(text)) throw SeveralStatementsError(text.slice(0, 100))
     const rows = database.all(
@@ -128,7 +131,7 @@ export async function openSqlite(settings: DriverSettings, { reports }: DriverHo
     async close(late) {
       // What is never given back must not keep the file from others.
       late.addEventListener('abort', end)
-      await take()
+      if (!late.aborted) await take()
       end()
     },
   }

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterCommit, RouteCollection, Server } from 'framework'
+import { afterCommit, memoryQueue, RouteCollection, Server } from 'framework'
 import { afterAll, describe, expect, test } from 'vitest'
 import { deferred } from '../../../plugins/shared/values/promises.ts'
 import { memoryLogger } from '../../support/kernel.ts'
+import { until } from '../../support/queues.ts'
 
 async function makeServer(setUp: (server: Server) => void = () => {}) {
   const server = new Server({ plugins: { database: { url: 'sqlite::memory:' } } })
@@ -122,13 +123,14 @@ describe('SQLite', () => {
     afterAll(() => rmSync(folder, { recursive: true }))
     let files = 0
 
-    async function two(closeTimeout: number) {
-      const url = `sqlite:${join(folder, `${files++}.sqlite`)}`
-      const made = () => {
+    async function two(closeTimeout: number, others = folder) {
+      const file = `${files++}.sqlite`
+      const made = (its: string) => {
         const common = { router: new RouteCollection(), logger: memoryLogger(), gracefulShutdown: false, closeTimeout }
-        return new Server({ ...common, plugins: { database: { url, outbox: true, inbox: true } } })
+        const database = { url: `sqlite:${join(its, file)}`, outbox: { pollInterval: 100 }, inbox: true }
+        return new Server({ ...common, plugins: { database }, background: { queues: { run: true } } })
       }
-      const servers = [made(), made()] as const
+      const servers = [made(folder), made(others)] as const
       for (const server of servers) await server.ready()
       const [first, second] = servers.map((server) => server.services.get('database'))
       await first!.query('create table counters (id integer primary key, value integer not null)')
@@ -140,8 +142,12 @@ describe('SQLite', () => {
     const value = async (database: Awaited<ReturnType<typeof two>>['first']) =>
       (await database.query('select value from counters')).rows
 
-    test('the servers of a process take turns, whose statements would block each other', async () => {
-      const { servers, first, second } = await two(10_000)
+    test.for([
+      ['one name', folder],
+      ['two names', join(folder, 'link')],
+    ])('of %s, the servers of a process take turns, whose statements would block each other', async ([, others]) => {
+      if (others !== folder) symlinkSync(folder, others!, 'junction')
+      const { servers, first, second } = await two(10_000, others)
       const work = Array.from({ length: 10 }, (_, i) => {
         const database = i % 2 === 0 ? first : second
         return [
@@ -158,8 +164,16 @@ describe('SQLite', () => {
       for (const server of servers) await server.close()
     })
 
-    test('a transaction that never ends keeps it from no one when its server has closed', async () => {
+    test.for([
+      ['', false],
+      [', also while its outbox waits', true],
+    ] as const)('a transaction that never ends keeps it from no one when its server has closed%s', async ([
+      ,
+      isBusy,
+    ]) => {
       const { servers, first, second } = await two(200)
+      // With a message, the outbox looks for others.
+      if (isBusy) await first.transaction(() => memoryQueue(`busy-${files}`).for(servers[0]).publish(1))
       const begun = deferred()
       const stuck = deferred()
       const open = first.transaction(async () => {
@@ -169,6 +183,7 @@ describe('SQLite', () => {
       })
       await begun.promise
       const waiting = second.query(raise)
+      if (isBusy) await until(() => first.counts.waiting > 1, 'the outbox')
       await servers[0].close()
       await waiting
       expect(await value(second)).toEqual([{ value: 1 }])
