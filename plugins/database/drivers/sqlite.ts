@@ -1,7 +1,6 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { madeIn } from '../../shared/values/memoize.ts'
-import { safely } from '../../shared/values/safely.ts'
 import { SeveralStatementsError } from '../errors.ts'
 import { type DriverHost, numberedBy } from '../queries.ts'
 import { builtin, type DatabaseRow, type DriverSettings, type OpenDriver, type QueryResult } from './contract.ts'
@@ -85,8 +84,7 @@ export async function openSqlite(settings: DriverSettings, { reports }: DriverHo
   for (const pragma of ['busy_timeout = 1000', 'journal_mode = wal', 'foreign_keys = on', 'synchronous = normal'])
     database.all(`pragma ${pragma}`, [])
   // A database in memory has no file; one in a file may have several names.
-  const path = safely(() => realpathSync(file))
-  const line = path === undefined ? newLine() : madeIn(lines, path, newLine)
+  const line = existsSync(file) ? madeIn(lines, realpathSync(file), newLine) : newLine()
   const run = (text: string, values: readonly unknown[]): QueryResult<never> => {
     if (isSeveral(text)) throw SeveralStatementsError(text.slice(0, 100))
     const rows = database.all(

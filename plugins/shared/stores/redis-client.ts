@@ -34,7 +34,8 @@ export const isOwnCommand = (): boolean => isSending
  */
 export function watchConnection(client: Redis, onState: (error: unknown | undefined) => void): void {
   // Text from the query of an address, which the socket would refuse outside of any promise.
-  client.options.connectTimeout = Math.max(0, Number(client.options.connectTimeout)) || forCallers.connectTimeout
+  const ms = Math.max(0, Number(client.options.connectTimeout)) || forCallers.connectTimeout
+  client.options.connectTimeout = Math.min(ms, 2_147_483_647)
   const send = client.sendCommand.bind(client)
   client.sendCommand = (...sent) => {
     isSending = true
