@@ -1,10 +1,11 @@
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { getCacheService, RouteCollection, Server } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
-import { memoryLogger, pause } from '../support/kernel.ts'
+import { memoryLogger } from '../support/kernel.ts'
 
 const folders: string[] = []
 const servers: Server[] = []
@@ -50,8 +51,8 @@ function serverWithAll(limit = 1000) {
   })
   servers.push(server)
   server.get('/long', { cache: true }, () => ({ long }))
-  server.get('/slow', { timeout: 20 }, async () => {
-    await pause(100)
+  server.get('/slow', { timeout: 20 }, async (req) => {
+    await once(req.signal, 'abort')
     return 'late'
   })
   server.get('/fails', () => {

@@ -209,13 +209,13 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     let isBlocked = false
     const skip = () => {
       // When this runs, the command has been sent.
-      if (isBlocked) process.nextTick(block, 1_500)
+      if (isBlocked) process.nextTick(block, 4_500)
       return false
     }
     const server = serverWith({
       limit: 5,
       skip,
-      store: { redis: { url: redis.url, prefix: 'blocked', commandTimeout: 1_000 } },
+      store: { redis: { url: redis.url, prefix: 'blocked', commandTimeout: 3_000 } },
     })
     expect(await ask(server, 3)).toBe(3)
     isBlocked = true
