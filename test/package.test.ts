@@ -50,7 +50,7 @@ console.log(JSON.stringify({ status: response.status, body: await response.json(
 await server.close()
 `
 
-/** Answers one request, and prints which of the modules of `fetch` and HTTPS the runtime has loaded for that. */
+/** Responds to one request, and prints which of the modules of `fetch` and HTTPS the runtime has loaded for that. */
 const lean = `
 import { Server } from 'framework'
 

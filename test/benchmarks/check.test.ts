@@ -55,7 +55,7 @@ test('every benchmark in process still runs', async () => {
   expect([names.length > 10, series.length > names.length]).toEqual([true, true])
 })
 
-test('every server of every suite but the peers gives the right answer', async () => {
+test('every server of every suite but the peers gives the right response', async () => {
   const names = chooseSuites([], node).filter((name): name is ServerName => !isMicro(name))
   const all = names.map((suite) => {
     const { kind, exchange, servers: serversOf }: ServerSuite = serverSuites[suite]
@@ -80,7 +80,7 @@ test('every server of every suite but the peers gives the right answer', async (
 if (isLong)
   describe.each(['bun', 'deno'])('on %s', (name) => {
     test.skipIf(runtimeBinary(name) === undefined)(
-      'the framework and the servers by hand give the right answers',
+      'the framework and the servers by hand give the right responses',
       async () => {
         const runtime = findRuntime(name)
         const questions = (['100-routes', 'full-stack', 'serialised-get'] as const).flatMap((suite) => {

@@ -9,7 +9,7 @@ import type { DirectWriter, OpenResponse, OpenSocket, Sending } from './direct.t
 import { areNodesOwn, directWriter, writeOnce } from './direct.ts'
 import { type BodyReader, CollectingMessage, collectBody } from './message.ts'
 
-/** Test answers whose bytes show how every part is written: small and large, ASCII and not. Each more is 1 % of a start. */
+/** Test responses whose bytes show how every part is written: small and large, ASCII and not. Each more is 1 % of a start. */
 const samples = [
   {
     headers: ['content-type', 'text/plain', 'set-cookie', 'a=1', 'set-cookie', 'b=2', 'content-length', '2'],

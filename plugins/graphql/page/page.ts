@@ -38,13 +38,13 @@ export function openPage() {
   const assets = assetsOf()
   const names = [...assets.keys()]
   return {
-    /** Answers with the page. */
+    /** Responds with the page. */
     answer(req: Request, res: Response): unknown {
       // A relative path, so that the page works behind a proxy that removes a part of the path.
       const folder = req.path.endsWith('/') ? 'assets/' : `${req.path.slice(req.path.lastIndexOf('/') + 1)}/assets/`
       return res.setHeaders(pageHeaders).html(names.length === 0 ? hint : page(names.map((name) => folder + name)))
     },
-    /** Answers with one of its files. */
+    /** Responds with one of its files. */
     async asset(req: Request, res: Response): Promise<unknown> {
       const asset = assets.get(req.params.file ?? '')
       if (asset === undefined) return sendFailure(req, res, FileNotFoundError(), { body: undefined })
