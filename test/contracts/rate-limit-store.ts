@@ -66,7 +66,8 @@ export function testRateLimitStore(make: Make<RateLimitStore>, options: Contract
   contract('counts the key "health", by which a server asks whether the store works', async (store) => {
     const { count, resetMs } = await store.hit('health', 1_000)
     assert.ok(Number.isInteger(count) && count >= 1, `count is ${count}`)
-    assert.ok(resetMs > 0 && resetMs <= 1_000, `resetMs is ${resetMs}`)
+    // A clock with fractions rounds.
+    assert.ok(resetMs > 0 && resetMs < 1_001, `resetMs is ${resetMs}`)
   })
 
   const take = (name: string, run: (store: Required<RateLimitStore>, key: string) => Promise<void>) =>

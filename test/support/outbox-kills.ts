@@ -6,7 +6,7 @@ import { once, Server } from 'framework'
 import { Chance } from './chance.ts'
 import { pause } from './kernel.ts'
 import type { OwnServer } from './own-server.ts'
-import { until } from './queues.ts'
+import { askToEnd, until } from './queues.ts'
 
 /** What has happened in a number of rounds. */
 export interface OutboxKillReport {
@@ -112,7 +112,7 @@ export async function outboxKillRounds(started: OwnServer, seed: number, rounds:
     // One relays what the others have left.
     await until(
       async () => {
-        for (const child of children) if (child.connected) child.send('end')
+        for (const child of children) askToEnd(child)
         return children.size === 0
       },
       'the end of the processes',
@@ -121,7 +121,7 @@ export async function outboxKillRounds(started: OwnServer, seed: number, rounds:
     start()
     await until(async () => (await waiting()) === 0, 'the delivery of all messages', 60_000).catch(() => {})
     const ended = [...children].map((child) => new Promise((resolve) => child.once('exit', resolve)))
-    for (const child of children) child.send('end')
+    for (const child of children) askToEnd(child)
     await Promise.all(ended)
     const all = delivered()
     const names = [...new Set(all.map(({ key, from, n }) => `${key}-${from}-${n}`))]

@@ -6,7 +6,7 @@ import { Chance } from './chance.ts'
 import { pause } from './kernel.ts'
 import type { OwnServer } from './own-server.ts'
 import { bullmq, pgboss, type ServedEngine } from './queue-engines.ts'
-import { until } from './queues.ts'
+import { askToEnd, until } from './queues.ts'
 
 /** An engine whose processes are killed. */
 export interface KilledEngine extends ServedEngine {
@@ -138,8 +138,7 @@ class Crowd {
   async endPublishers(): Promise<void> {
     const publishers = [...this.#children].filter(([, role]) => role === 'publisher').map(([child]) => child)
     const ended = publishers.map((child) => new Promise((resolve) => child.once('exit', resolve)))
-    // One that was killed a moment ago is not connected any more.
-    for (const child of publishers) if (child.connected) child.send('end')
+    for (const child of publishers) askToEnd(child)
     await Promise.all(ended)
   }
 

@@ -42,5 +42,6 @@ test('no timer is left', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length
   const before = timers()
   await within(later(1), 100_000, () => 2)
-  expect(timers()).toBe(before)
+  // Those of earlier files of the process may have ended.
+  expect(timers()).toBeLessThanOrEqual(before)
 })

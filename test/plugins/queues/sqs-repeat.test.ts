@@ -61,7 +61,7 @@ describe.skipIf(!hasRedis)('processes with locks in Redis', () => {
     await redis.restart()
     await ticks(seen + 2)
     client.destroy()
-  }, 60_000)
+  })
 })
 
 test('without the plugin locks, a repetition is refused', async () => {
