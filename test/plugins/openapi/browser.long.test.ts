@@ -1,0 +1,2 @@
+// The same with all rules of axe at each width, and the contrast in the dark.
+import './browser.test.ts'
