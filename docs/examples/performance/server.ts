@@ -40,6 +40,6 @@ export function makeServer(variant: Variant) {
     port: 0,
     host: '127.0.0.1',
     router: routes,
-    plugins: { cache: variant === 'cached', overload: true },
+    plugins: { cache: variant === 'cached' },
   })
 }
