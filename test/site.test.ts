@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { violations } from './support/axe.ts'
 import { hasChromium, startChromium, watch } from './support/chromium.ts'
 import { faintWords } from './support/contrast.ts'
 import { type Program, startProgram } from './support/docs/program.ts'
@@ -308,7 +308,6 @@ describe.skipIf(!installed)('the site', () => {
 
     test('axe finds nothing wrong on a page of each kind, and every word has a contrast of 4.5, light and dark', async () => {
       const page = await open('/', { viewport: { width: 1440, height: 900 } })
-      const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
       const faint = async () => {
         const found: string[] = []
         for (const colorScheme of ['light', 'dark'] as const) {
@@ -319,15 +318,8 @@ describe.skipIf(!installed)('the site', () => {
       }
       for (const path of kinds) {
         await page.goto(origin + path)
-        await page.evaluate(axe)
-        const found = await page.evaluate(async () => {
-          const { axe } = globalThis as unknown as {
-            axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
-          }
-          // `faintWords` is stricter.
-          const { violations } = await axe.run({ rules: { 'color-contrast': { enabled: false } } })
-          return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html).slice(0, 3)])
-        })
+        // `faintWords` is stricter.
+        const found = await violations(page, { rules: { 'color-contrast': { enabled: false } } })
         expect([path, found, await faint()]).toEqual([path, [], []])
       }
       await page.keyboard.press('/')

@@ -66,7 +66,7 @@ export function testRateLimitStore(make: Make<RateLimitStore>, options: Contract
   contract('counts the key "health", by which a server asks whether the store works', async (store) => {
     const { count, resetMs } = await store.hit('health', 1_000)
     assert.ok(Number.isInteger(count) && count >= 1, `count is ${count}`)
-    // A clock with fractions rounds.
+    // The sum and the difference of times with fractions are rounded.
     assert.ok(resetMs > 0 && resetMs < 1_001, `resetMs is ${resetMs}`)
   })
 

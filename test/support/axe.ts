@@ -5,22 +5,22 @@ import { isLong } from './long.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds in a page as it is, each rule with the elements that break it: by all rules or, where only the colours differ, by one. */
-async function violations(page: Page, rule?: 'color-contrast'): Promise<unknown[]> {
+/** What axe finds in a page as it is, each rule with the elements that break it. `options` are those of axe, for example for some rules only. */
+export async function violations(page: Page, options: object = {}): Promise<unknown[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe)
-  return page.evaluate(async (rule) => {
+  return page.evaluate(async (options) => {
     const { axe } = globalThis as unknown as {
       axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
     }
-    const { violations } = await axe.run(rule === undefined ? {} : { runOnly: [rule] })
+    const { violations } = await axe.run(options)
     return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])
-  }, rule)
+  }, options)
 }
 
 export interface Looks {
-  /** In pixels: 1280 and 390 by default. At the first, all rules of axe are checked, and the contrast in the dark. */
+  /** In pixels: 1280 and 390 by default. At the first, all rules of axe are checked, and the contrast in the dark. The long run checks all rules in each look. */
   readonly widths?: readonly number[]
-  /** Whether all rules hold at the other widths as well, which have another layout. The long run does this for each page. */
+  /** Whether all rules are checked at the other widths as well, which have another layout. */
   readonly isOfAllWidths?: boolean
   /** What else holds in each look. */
   readonly also?: (look: string) => Promise<unknown>
@@ -45,7 +45,8 @@ export async function faults(page: Page, options: Looks = {}): Promise<unknown[]
     await page.emulateMedia({ colorScheme: 'light' })
     await note(`light-${width}`, isWhole ? await violations(page) : [])
     await page.emulateMedia({ colorScheme: 'dark' })
-    await note(`dark-${width}`, i === 0 || isLong ? await violations(page, 'color-contrast') : [])
+    const contrast = isLong ? {} : { runOnly: ['color-contrast'] }
+    await note(`dark-${width}`, i === 0 || isLong ? await violations(page, contrast) : [])
   }
   return found
 }

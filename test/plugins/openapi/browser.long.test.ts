@@ -1,2 +1,2 @@
-// The same with all rules of axe at each width, and the contrast in the dark.
+// The same with all rules of axe in each colour scheme and at each width, and with each policy.
 import './browser.test.ts'
