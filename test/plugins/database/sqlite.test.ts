@@ -171,7 +171,8 @@ describe('SQLite', () => {
       ,
       isBusy,
     ]) => {
-      const { servers, first, second } = await two(200)
+      // The hook has half of the time, and a tenth of that for closing after it has waited.
+      const { servers, first, second } = await two(4_000)
       // With a message, the outbox looks for others.
       if (isBusy) await first.transaction(() => memoryQueue(`busy-${files}`).for(servers[0]).publish(1))
       const begun = deferred()
