@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { context, propagation, trace } from '@opentelemetry/api'
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -18,7 +19,11 @@ beforeAll(async () => {
   await orders.drained()
   scrape = await (await fetch(`http://127.0.0.1:${server.services.metrics.port}/metrics`)).text()
 })
-afterAll(() => server.close())
+afterAll(async () => {
+  await server.close()
+  // Other files share the process.
+  for (const registered of [trace, context, propagation]) registered.disable()
+})
 
 test('one trace leads from the request to the work of the queue, and to the log', () => {
   const spans = exporter.getFinishedSpans()
