@@ -7,7 +7,7 @@ export interface DeclaredQueue extends SubscribedQueue {
   settings(engine: EngineRef): void
 }
 
-const declared = new Map<string, Unresolved<DeclaredQueue>>()
+export const declared = new Map<string, Unresolved<DeclaredQueue>>()
 
 /** Adds a queue; of several with the same kind and name, the newest counts. */
 export function declareQueue(queue: Unresolved<DeclaredQueue>): void {

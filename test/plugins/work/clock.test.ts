@@ -1,18 +1,8 @@
-import {
-  CronService,
-  cron,
-  Mailer,
-  type MailMessage,
-  MqttService,
-  memoryQueue,
-  mqtt,
-  RouteCollection,
-  Server,
-} from 'framework'
+import { CronService, cron, Mailer, type MailMessage, MqttService, memoryQueue, mqtt } from 'framework'
 import { clock } from 'framework/kernel'
 import type { QueueHandler, SubscribeOptions } from 'framework/plugins/queues'
 import { type TestClock, testClock } from 'framework/testing'
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import { freshName } from '../../support/queues.ts'
 
@@ -27,13 +17,6 @@ const stop: (() => unknown)[] = []
 afterEach(async () => {
   for (const one of stop.splice(0).reverse()) await one()
   time.restore()
-})
-
-// A server takes over what code without one has left in its queues, dead letters for example, and they end with it.
-afterAll(async () => {
-  const server = new Server({ plugins: { queues: true }, router: new RouteCollection(), logger: memoryLogger() })
-  await server.ready()
-  await server.close()
 })
 
 /** Milliseconds since the start of the test. */
