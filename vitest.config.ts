@@ -62,69 +62,43 @@ const built: Plugin = {
 let modules: Promise<string> | undefined
 
 /**
- * Folders whose files run one after the other in the same processes: a process of its own would cost each file 0.3 s of processor
- * time. They keep what they register in routers, servers and options of their own.
+ * Files that run one after the other in the same processes: a process of its own would cost each file one or two seconds of processor time.
+ * They keep what they register in routers, servers and options of their own.
  */
-const sharing = ['test/{conformance,kernel,plugins}/**/*.test.ts']
+const sharing = ['{docs,test}/**/*.test.ts']
 
-/** The same, in processes of their own: examples declare queues and figures for their process, which tests of plugins would find. */
-const examples = ['docs/**/*.test.ts']
-
-/** The same: files that start the command line, or run it in their process. */
+/** The same, in processes of their own: files that start the command line, or run it in their process. */
 const cli = ['test/cli/**/*.test.ts']
 
-/** Of these folders, those whose files have a process of their own. */
-const apart = ['test/plugins/queues/**/*.test.ts']
-
 /**
- * Exceptions in these folders, which need a process of their own: they replace modules or timers, load routes into the router of the process, count
- * what it has, measure its memory or what an allocation costs in it, listen to its events, set what it has once, or declare classes, which every later service of the process takes.
+ * Exceptions, which need a process of their own: they count what an allocation costs in it, mark usual names, declare or list classes, which every
+ * service of the process takes, or need routes that a module leaves in the router of the process when it is first loaded, or have work
+ * that never ends.
  */
 const exceptions = [
-  'docs/examples/{background,database,demo,observability}/*.test.ts',
-  'docs/examples/workflows/*.test.ts',
-  'test/kernel/life/shutdown.test.ts',
-  'test/plugins/cache/cache.test.ts',
-  'test/plugins/cache/safety.test.ts',
-  'test/plugins/closed-servers.test.ts',
-  'test/plugins/contract/runtimes.test.ts',
-  'test/plugins/cron/classes.test.ts',
-  'test/plugins/cron/clock.test.ts',
-  'test/plugins/cron/loading.test.ts',
-  'test/plugins/database/{messages,outbox,outbox-listen,pgboss}.test.ts',
-  'test/plugins/graphql/marks.test.ts',
-  'test/plugins/health/health.test.ts',
-  'test/plugins/health/postgres.test.ts',
+  'docs/examples/demo/{demo,page,whole}.test.ts',
+  'docs/examples/workflows/{server,traces}.test.ts',
+  'test/hot-path.test.ts',
+  'test/plugins/cron/{classes,loading}.test.ts',
   'test/plugins/imported-classes-legacy.test.ts',
   'test/plugins/imported-classes.test.ts',
-  'test/plugins/inspector/edited.test.ts',
-  'test/plugins/inspector/redis.test.ts',
   'test/plugins/marks/*.test.ts',
-  'test/plugins/metrics/open-telemetry.test.ts',
   'test/plugins/mqtt/classes.test.ts',
-  'test/plugins/mqtt/servers.test.ts',
   'test/plugins/openapi/demo.test.ts',
-  'test/plugins/openapi/missing.test.ts',
-  'test/plugins/policy/resource.test.ts',
-  'test/plugins/tenant/tenant.test.ts',
-  'test/plugins/testing/boots.test.ts',
-  'test/plugins/testing/test-server.test.ts',
-  'test/plugins/testing/twins.test.ts',
-  'test/plugins/together.test.ts',
+  'test/plugins/queues/ui.test.ts',
   'test/plugins/validation/cost.test.ts',
   'test/plugins/work/handlers.test.ts',
 ]
 
-/** Files for which vite loads the sources: the framework imports TypeScript of theirs, or they replace a module that it imports or load one again. */
+/** Files for which vite loads the sources: they import TypeScript that is nowhere in the project, or replace a module of the framework or load one again. */
 const onSources = [
-  'docs/examples/controllers/server.test.ts',
   'test/docs-examples.test.ts',
-  'test/kernel/runtime/node/direct.test.ts',
-  'test/kernel/runtime/node/message.test.ts',
-  'test/plugins/controllers/files.test.ts',
+  'test/kernel/runtime/node/{direct,message}.test.ts',
   'test/plugins/graphql/copies.test.ts',
-  'test/plugins/mqtt/mqtt.test.ts',
 ]
+
+/** A worker loads much and keeps little: with 16 MB for new objects, collecting them takes a twelfth of its processor time more. */
+const execArgv = ['--max-semi-space-size=64']
 
 /** `npm run test:long` runs these files, and those of conformance on the runtimes that the suite leaves out. */
 const long = '**/*.long.test.ts'
@@ -167,21 +141,12 @@ export default defineConfig({
             test: {
               name: 'sharing',
               include: sharing,
-              exclude: [...everywhere, ...apart, ...exceptions, ...onSources],
-              isolate: false,
-              setupFiles: 'test/support/clean-process.ts',
-            },
-          },
-          {
-            extends: true,
-            plugins: [built],
-            test: {
-              name: 'examples',
-              include: examples,
-              exclude: [...everywhere, ...exceptions, ...onSources],
+              exclude: [...everywhere, ...cli, ...exceptions, ...onSources],
               isolate: false,
               // Applications of examples take the port of the environment, and several files run at once.
               env: { PORT: '0' },
+              // The framework imports TypeScript of applications, which imports the framework.
+              execArgv: [...execArgv, '--import', path('./test/support/run/built-hooks.mjs')],
               setupFiles: 'test/support/clean-process.ts',
             },
           },
@@ -199,22 +164,12 @@ export default defineConfig({
           {
             extends: true,
             plugins: [built],
-            test: {
-              name: 'alone',
-              include: ['test/*.test.ts', 'test/{benchmarks,support,types}/**/*.test.ts', ...apart],
-              exclude: [...everywhere, ...onSources],
-            },
-          },
-          {
-            extends: true,
-            plugins: [built],
             test: { name: 'exceptions', include: exceptions, exclude: everywhere, env: { PORT: '0' } },
           },
           { extends: true, test: { name: 'sources', include: onSources, exclude: everywhere } },
         ],
     environment: 'node',
-    // A worker loads much and keeps little: with 16 MB for new objects, collecting them takes a twelfth of its processor time more.
-    execArgv: ['--max-semi-space-size=64'],
+    execArgv,
     sequence: { sequencer: RandomOrder },
     pool: 'forks',
     // Of two workers, half of the time is waiting: for services, limits of time, and programs that end.

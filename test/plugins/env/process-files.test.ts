@@ -177,7 +177,7 @@ test('on Deno a missing permission is reported where the files are requested, an
   const [command] = commandOf(targets.find((target) => target.name === 'deno')!)
   const flags = ['run', '--no-check', '--node-modules-dir=manual', '--no-prompt', '--allow-env', '--allow-sys']
   const run = (file: string) =>
-    runIn(project.folder, [command!, ...flags, file], { NODE_ENV: undefined, NO_COLOR: '1' })
+    runIn(project.folder, [command!, ...flags, file], { NODE_ENV: undefined, PORT: undefined, NO_COLOR: '1' })
   try {
     expect((await run('first.js')).stderr).toContain('the file .env may not be read: run Deno with --allow-read=.env')
     const { stdout, stderr } = await run('one.js')

@@ -33,7 +33,7 @@ const longest = [
 ]
 
 /** The projects whose files share processes, and among them the files that have their own. */
-const turns = ['cli', '', 'examples', 'sharing']
+const turns = ['cli', '', 'sharing']
 
 /**
  * The files in a random order, which the same seed repeats. Those of the command line begin, which take longest, and most that share processes come
