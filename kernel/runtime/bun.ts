@@ -26,9 +26,6 @@ const longestSeconds = 255
 /** Timeout of the response for a client whose request is not read to its end. Bun counts in units of four: a lower value could be zero. */
 const leftSeconds = 5
 
-/** How long all kept-alive connections may stay silent, after the listener was closed, before they are ended. */
-const graceMs = 120
-
 /** The adapter on `Bun.serve`. */
 export class BunAdapter implements Adapter {
   readonly name = 'bun'
@@ -97,7 +94,7 @@ export class BunAdapter implements Adapter {
     // The promise may never resolve, and Bun never ends connections that stay silent.
     void server.stop(false)
     if (this.#activity.count > 0) {
-      do await silence(this.#activity, graceMs)
+      do await silence(this.#activity)
       while (this.#open > 0)
     }
     void server.stop(true)

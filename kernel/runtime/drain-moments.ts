@@ -9,6 +9,17 @@ export interface Activity {
 const sampleMs = 60
 const patienceMs = 250
 
+/** How long all kept-alive connections may stay silent, after the listener was closed, before they are ended. */
+const graceMs = 120
+
+/** Waits until what has arrived was read. Resolves with the milliseconds: while the process had no processor, it could see nothing. */
+async function turn(pause = 0): Promise<number> {
+  const start = performance.now()
+  if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause))
+  await new Promise((resolve) => setImmediate(resolve))
+  return Math.min(performance.now() - start, 20)
+}
+
 /**
  * Waits for a moment in which as many requests are in progress as at any recent time.
  *
@@ -19,25 +30,19 @@ const patienceMs = 250
 export async function busiestMoment(activity: Activity): Promise<void> {
   if (activity.count === 0) return
   let peak = activity.working
-  let now = performance.now()
   for (let waited = 0; waited < sampleMs || (activity.working < peak && waited < patienceMs); ) {
-    await new Promise((resolve) => setImmediate(resolve))
-    // While the process had no processor, no moment could be seen.
-    waited += Math.min(performance.now() - now, 20)
-    now = performance.now()
+    waited += await turn()
     if (waited < sampleMs) peak = Math.max(peak, activity.working)
     else if (activity.working >= peak) return
   }
 }
 
-/** Resolves when no request has arrived and none was answered for `ms` milliseconds, or after a second. */
-export async function silence(activity: Activity, ms: number): Promise<void> {
-  const latest = performance.now() + 1000
+/** Resolves when for a while no request has arrived and none was answered, or after a second. */
+export async function silence(activity: Activity): Promise<void> {
   let seen = activity.count
-  let since = performance.now()
-  for (let now = since; now < latest && now - since < ms; now = performance.now()) {
-    await new Promise((resolve) => setTimeout(resolve, 2))
-    if (activity.count !== seen) since = performance.now()
-    seen = activity.count
+  for (let waited = 0, quiet = 0; quiet < graceMs && waited < 1000; seen = activity.count) {
+    const passed = await turn(2)
+    waited += passed
+    quiet = activity.count === seen ? quiet + passed : 0
   }
 }

@@ -16,9 +16,6 @@ import { refuseConnect, refuseConnection } from './refuse.ts'
 import { type Expectation, type NodeContext, NodeRequest } from './request.ts'
 import { hasBody, takesAny, takeUpgrades } from './upgrade.ts'
 
-/** How long all kept-alive connections may stay silent, after the listener was closed, before they are ended. */
-const graceMs = 120
-
 /** How often a stopping server looks for connections that have become idle. */
 const sweepMs = 50
 
@@ -104,9 +101,10 @@ export class NodeAdapter implements Adapter {
     const closed = new Promise<void>((resolve) => closeListener(server, resolve))
     // Idle connections first have time for one more request: `http.Server.close` ends them immediately, and a client
     // whose next request is already on its way is reset (measured: up to 12 of 40).
-    await Promise.race([closed, silence(this.#activity, graceMs)])
-    this.#endIdle(server)
-    const sweep = setInterval(() => this.#endIdle(server), sweepMs)
+    await Promise.race([closed, silence(this.#activity)])
+    let known = this.#endIdle(server)
+    // Immediates run after what has arrived was read, also when the process had no processor for a while.
+    const sweep = setInterval(() => setImmediate(() => (known = this.#endIdle(server, known))), sweepMs)
     await closed
     clearInterval(sweep)
     this.#stopSweeping?.()
@@ -116,7 +114,8 @@ export class NodeAdapter implements Adapter {
     server.close(() => {})
   }
 
-  #endIdle(server: Server): void {
+  /** `known`: the connections of the last time. A newer one may have sent what is not read yet. Returns those of this time. */
+  #endIdle(server: Server, known?: ReadonlySet<Socket>): ReadonlySet<Socket> {
     // `closeIdleConnections` would also end connections whose last response is still being sent or read.
     const all = [...this.#sockets, ...this.#secured] as OpenSocket[]
     const isSending = (socket: OpenSocket) =>
@@ -124,8 +123,8 @@ export class NodeAdapter implements Adapter {
     if (!all.some(isSending)) server.closeIdleConnections()
     // Node counts a connection without a single byte as busy and would wait for it for ever. Bun shows a connection
     // only with its first request, and does not count bytes.
-    if (isBun) return
-    for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
+    if (!isBun) for (const socket of all) if (socket.bytesRead === 0 && known?.has(socket)) socket.destroy()
+    return new Set(all)
   }
 }
 
