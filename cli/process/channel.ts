@@ -1,4 +1,6 @@
 import { EventEmitter } from 'node:events'
+import { systemClock } from '../../kernel/support/clock.ts'
+import { within } from '../../kernel/support/within.ts'
 import { type EndSignal, endWithParent } from './ending.ts'
 
 /** A message on a channel, marked by its first member: an application may also use the channel. */
@@ -95,24 +97,21 @@ export class Questions {
   readonly #waiting = new Map<number, (reply: Reply) => void>()
   #count = 0
 
-  /** Puts a question; rejects with the error of its reply. */
-  ask(put: (number: number) => void): Promise<unknown> {
+  /** Puts a question; rejects with the error of its reply. After `ms` milliseconds, settles as `late` does. */
+  async ask(put: (number: number) => void, ms = 0, late?: () => unknown): Promise<unknown> {
     const number = ++this.#count
-    return new Promise((resolve, reject) => {
+    const replied = new Promise((resolve, reject) => {
       this.#waiting.set(number, ({ value, error }) =>
         error === undefined ? resolve(value) : reject(Object.assign(new Error(error.message), error)),
       )
       put(number)
     })
+    if (late === undefined) return replied
+    return within(replied, ms, late, systemClock).finally(() => this.#waiting.delete(number))
   }
 
   settle(reply: Reply): void {
     this.#waiting.get(reply.number)?.(reply)
-    this.forget(reply.number)
-  }
-
-  /** Waits no longer for the reply to a question. */
-  forget(number: number): void {
-    this.#waiting.delete(number)
+    this.#waiting.delete(reply.number)
   }
 }

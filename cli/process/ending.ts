@@ -26,11 +26,8 @@ export function endWithParent(
       if (process.listenerCount(signal) === 1) process.exit(128 + { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }[signal])
     })
   }
-  const end = (signal: EndSignal) => {
-    const send = () => void (ended || raise(signal))
-    if (grouped.includes(signal)) setTimeout(send, groupMs)
-    else send()
-  }
+  const end = (signal: EndSignal) =>
+    void setTimeout(() => ended || raise(signal), grouped.includes(signal) ? groupMs : 0)
   // The parent process is gone, and with it the reason to run.
   process.on('disconnect', () => end('SIGTERM'))
   // The parent had gone before this process could listen.

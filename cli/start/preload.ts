@@ -15,6 +15,9 @@ if (given !== undefined && isMainThread) await attend(JSON.parse(given) as Given
 
 type Channel = ParentChannel<Order, News>
 
+/** Milliseconds for which a server that has closed waits for a supervisor that does not respond. */
+const handoverMs = 5000
+
 async function attend({ parent, leads }: Given): Promise<void> {
   await keepBeyondPrimary()
   // What the first worker has compiled, the others and their successors read. Not in the temporary folder of the system, where another
@@ -34,9 +37,11 @@ async function attend({ parent, leads }: Given): Promise<void> {
     leads = true
     for (const run of becomeLead.splice(0)) run()
   })
+  const questions = new Questions()
+  channel.orders.each('answer', (reply) => questions.settle(reply))
   setSupervisor({
-    ...questionsOver(channel),
-    starting: serversOver(channel),
+    ...questionsOver(channel, questions),
+    starting: serversOver(channel, questions),
     get leads() {
       return leads
     },
@@ -49,7 +54,7 @@ function ownChannel(): { ref?(): void; unref?(): void } | undefined {
 }
 
 /** The questions of this worker to the supervisor and to the leading worker, and those to this one while it leads. */
-function questionsOver({ orders, send }: Channel): Pick<Supervisor, 'share' | 'ask' | 'answer'> {
+function questionsOver({ orders, send }: Channel, questions: Questions): Pick<Supervisor, 'share' | 'ask' | 'answer'> {
   const answers = new Map<string, (question: unknown) => unknown>()
   orders.each('question', ({ number, topic, question }) => {
     const answer = () => {
@@ -59,8 +64,6 @@ function questionsOver({ orders, send }: Channel): Pick<Supervisor, 'share' | 'a
     }
     void replyTo(number, answer).then((reply) => send({ framework: 'answered', ...reply }))
   })
-  const questions = new Questions()
-  orders.each('answer', (reply) => questions.settle(reply))
   let shared = 0
   return {
     share(host, port) {
@@ -73,7 +76,7 @@ function questionsOver({ orders, send }: Channel): Pick<Supervisor, 'share' | 'a
 }
 
 /** Reports when all servers of this process listen, or that one does not. */
-function serversOver({ send }: Channel): () => SupervisedServer {
+function serversOver({ send }: Channel, questions: Questions): () => SupervisedServer {
   /** How many servers are about to listen. */
   let pending = 0
   /** How many servers listen, or are about to. */
@@ -97,7 +100,11 @@ function serversOver({ send }: Channel): () => SupervisedServer {
         setImmediate(reportListening)
       },
       failed: () => send({ framework: 'failed' }),
-      closed() {
+      async closed() {
+        // The supervisor hands connections to this process until it has read that its socket is closed, and those that come meanwhile go back to
+        // it. A process that ends earlier takes them along: their clients get neither a response nor the end of the connection.
+        const put = (number: number) => send({ framework: 'closed', number })
+        if (process.connected) await questions.ask(put, handoverMs, () => undefined)
         if (--open === 0) ownChannel()?.unref?.()
       },
     }

@@ -17,7 +17,7 @@ export type Order =
   | { readonly framework: 'lead' }
   /** A question of another worker to the one that leads. */
   | { readonly framework: 'question'; readonly number: number; readonly topic: string; readonly question?: unknown }
-  /** The response to a question of this worker: the port to bind, or that of the leading worker. */
+  /** The response to a question of this worker: the port to bind, that of the leading worker, or none to a server that has closed. */
   | ({ readonly framework: 'answer' } & Reply)
 
 /** A message from a worker. */
@@ -40,6 +40,8 @@ export type News =
   | { readonly framework: 'listening' }
   /** One of its servers does not. */
   | { readonly framework: 'failed' }
+  /** One of its servers has closed; it waits for the response. */
+  | { readonly framework: 'closed'; readonly number: number }
 
 /** Milliseconds between two signs of life. */
 export const beatMs = 1000

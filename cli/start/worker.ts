@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { createServer } from 'node:net'
 import own from 'node:process'
-import { within } from '../../kernel/support/within.ts'
 import { memoizedIn } from '../../plugins/shared/values/memoize.ts'
 import { Questions, replyTo } from '../process/channel.ts'
 import { Child, spawnWithChannel } from '../process/child.ts'
@@ -50,6 +49,7 @@ export class Worker extends Child<Order, News> {
     ])
     news.each('share', (asked) => this.#reply(asked.number, () => share(asked.host, asked.port, asked.nth)))
     news.each('ask', (asked) => this.#reply(asked.number, () => askLead(asked.topic, asked.question)))
+    news.each('closed', (asked) => this.#reply(asked.number, async () => {}))
     news.each('answered', (reply) => this.#questions.settle(reply))
   }
 
@@ -77,14 +77,10 @@ export class Worker extends Child<Order, News> {
 
   /** Asks this worker as the leading one; rejects if it does not answer. */
   ask(topic: string, question: unknown): Promise<unknown> {
-    let asked = 0
-    const answered = this.#questions.ask((number) => {
-      asked = number
-      this.give({ framework: 'question', number, topic, question })
-    })
-    const gone = this.ended.then(() => Promise.reject(new Error('it has ended')))
+    const put = (number: number) => this.give({ framework: 'question', number, topic, question })
     const late = () => Promise.reject(new Error(`it took more than ${answerMs} ms`))
-    return within(Promise.race([answered, gone]), answerMs, late).finally(() => this.#questions.forget(asked))
+    const gone = this.ended.then(() => Promise.reject(new Error('it has ended')))
+    return Promise.race([this.#questions.ask(put, answerMs, late), gone])
   }
 }
 

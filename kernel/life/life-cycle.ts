@@ -213,8 +213,8 @@ export class LifeCycle {
     const errors = isLeft ? await this.#shutDown() : []
     this.#state.closed = true
     for (const end of this.#state.streams) end(ServerClosedError())
+    await this.#supervised?.closed()
     this.#stopWatching?.()
-    this.#supervised?.closed()
     if (errors.length === 1) throw errors[0]
     if (errors.length > 1) {
       const all = errors.map((one) => one.message).join(' · ')

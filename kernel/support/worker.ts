@@ -12,8 +12,8 @@ export interface SupervisedServer {
   listens(): void
   /** The server will not listen. */
   failed(): void
-  /** The server has closed. */
-  closed(): void
+  /** The server has closed. Resolves when no other process hands a connection to it any more. */
+  closed(): Promise<void>
 }
 
 /** An object that a signal closes. */

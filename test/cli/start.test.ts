@@ -129,6 +129,27 @@ test.concurrent('the first worker that does not start ends the command, with its
   expect(inUse.stderr.split('is in use by another process')).toHaveLength(2)
 })
 
+test.concurrent('a connection that is handed to a worker when that has closed goes to another one', async () => {
+  const serving = await startWorkers(makeApplication(), ['-w', '2'])
+  try {
+    await serving.says('2 workers listen')
+    const [first, second] = await workersOf(serving, 2)
+    // It accepts them when the worker has closed, before it reads that it has.
+    process.kill(serving.child.pid!, 'SIGSTOP')
+    const waiting = [1, 2, 3, 4].map(() => serving.get())
+    await pause(50)
+    process.kill(first!.pid, 'SIGTERM')
+    await serving.says(`closed ${first!.pid}`)
+    await pause(200)
+    process.kill(serving.child.pid!, 'SIGCONT')
+    const responses = (await Promise.all(waiting)) as { readonly pid: number }[]
+    expect(responses.map(({ pid }) => pid)).toEqual([1, 2, 3, 4].map(() => second!.pid))
+    await serving.says(`worker 1 (${first!.pid}) ended with exit code 0`)
+  } finally {
+    await serving.end('SIGKILL')
+  }
+})
+
 test.concurrent('workers of a supervisor that was killed end, also in an endless loop', async () => {
   const serving = await startWorkers(makeApplication(), ['-w', '2'])
   try {

@@ -87,7 +87,7 @@ function second(of = 2): () => void {
   vi.stubEnv('FRAMEWORK_WORKER', `${of}/${of}`)
   const waiting: (() => void)[] = []
   let leads = false
-  const reported = { listens() {}, failed() {}, closed() {} }
+  const reported = { listens() {}, failed() {}, async closed() {} }
   setSupervisor({
     share: async (_host, port) => port,
     starting: () => reported,

@@ -62,7 +62,7 @@ function supervise() {
       return {
         listens: () => void reported.push('listens'),
         failed: () => void reported.push('failed'),
-        closed: () => void reported.push('closed'),
+        closed: async () => void reported.push('closed'),
       }
     },
     get leads() {

@@ -15,7 +15,13 @@ import { cron as job, definePlugin, Server } from 'framework'
 import { cron } from 'framework/plugins'
 if (existsSync('broken')) throw new Error('this version does not boot')
 let leads = false
-const duty = definePlugin({ name: 'duty', setup: (ctx) => ctx.onLead(() => void (leads = true)) })
+const duty = definePlugin({
+  name: 'duty',
+  setup(ctx) {
+    ctx.onLead(() => void (leads = true))
+    ctx.onClose(() => console.log('closed ' + process.pid))
+  },
+})
 const plugins = [duty()]
 if (!('Bun' in globalThis || 'Deno' in globalThis)) {
   plugins.push(cron({ crons: [], ui: { middlewares: [(req, res, next) => next()] } }))
