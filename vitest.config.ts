@@ -83,7 +83,7 @@ const exceptions = [
   'test/plugins/imported-classes-legacy.test.ts',
   'test/plugins/imported-classes.test.ts',
   'test/plugins/marks/*.test.ts',
-  'test/plugins/mqtt/classes.test.ts',
+  'test/plugins/mqtt/{classes,servers}.test.ts',
   'test/plugins/openapi/demo.test.ts',
   'test/plugins/queues/ui.test.ts',
   'test/plugins/validation/cost.test.ts',

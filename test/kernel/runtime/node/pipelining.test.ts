@@ -389,7 +389,7 @@ describe('an upload that waits while the server does not read', () => {
   test.each([3500, 1500])('arrives in full, although that was %i ms', async (ms) => {
     const { client, text } = await upload(ms)
     await started(18)
-    await new Promise((resolve) => setTimeout(resolve, 1600))
+    await new Promise((resolve) => setTimeout(resolve, 1200))
     client.write('67890')
     await expect.poll(() => reported(text())).toEqual([...Array(17).fill('/1'), '/2'])
   }, 20_000)
