@@ -110,6 +110,11 @@ export class Questions {
     return within(replied, ms, late, systemClock).finally(() => this.#waiting.delete(number))
   }
 
+  /** Rejects those that wait: the other end has gone. */
+  end(): void {
+    for (const number of this.#waiting.keys()) this.settle({ number, error: { message: 'the supervisor has ended' } })
+  }
+
   settle(reply: Reply): void {
     this.#waiting.get(reply.number)?.(reply)
     this.#waiting.delete(reply.number)

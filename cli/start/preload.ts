@@ -4,7 +4,7 @@ import { isMainThread } from 'node:worker_threads'
 import type { SupervisedServer } from '../../kernel/support/worker.ts'
 import { type Supervisor, setSupervisor } from '../../plugins/shared/environment/supervisor.ts'
 import { channelTo, type ParentChannel, Questions, replyTo, takeVariable } from '../process/channel.ts'
-import { beatMs, type Given, type News, type Order, variable } from './protocol.ts'
+import { answerMs, beatMs, type Given, type News, type Order, variable } from './protocol.ts'
 
 /** This module runs in the process of a worker before its first module (`--import`, `--preload`). */
 const given = takeVariable(variable)
@@ -14,9 +14,6 @@ const cache = module as Partial<Record<'enableCompileCache' | 'flushCompileCache
 if (given !== undefined && isMainThread) await attend(JSON.parse(given) as Given)
 
 type Channel = ParentChannel<Order, News>
-
-/** Milliseconds for which a server that has closed waits for a supervisor that does not respond. */
-const handoverMs = 5000
 
 async function attend({ parent, leads }: Given): Promise<void> {
   await keepBeyondPrimary()
@@ -39,6 +36,7 @@ async function attend({ parent, leads }: Given): Promise<void> {
   })
   const questions = new Questions()
   channel.orders.each('answer', (reply) => questions.settle(reply))
+  process.once('disconnect', () => questions.end())
   setSupervisor({
     ...questionsOver(channel, questions),
     starting: serversOver(channel, questions),
@@ -104,7 +102,7 @@ function serversOver({ send }: Channel, questions: Questions): () => SupervisedS
         // The supervisor hands connections to this process until it has read that its socket is closed, and those that come meanwhile go back to
         // it. A process that ends earlier takes them along: their clients get neither a response nor the end of the connection.
         const put = (number: number) => send({ framework: 'closed', number })
-        if (process.connected) await questions.ask(put, handoverMs, () => undefined)
+        if (process.connected) await questions.ask(put, answerMs, () => undefined).catch(() => {})
         if (--open === 0) ownChannel()?.unref?.()
       },
     }

@@ -43,5 +43,8 @@ export type News =
   /** One of its servers has closed; it waits for the response. */
   | { readonly framework: 'closed'; readonly number: number }
 
+/** Timeout of a response in milliseconds. */
+export const answerMs = 5000
+
 /** Milliseconds between two signs of life. */
 export const beatMs = 1000

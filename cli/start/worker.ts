@@ -1,11 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { createServer } from 'node:net'
-import own from 'node:process'
 import { memoizedIn } from '../../plugins/shared/values/memoize.ts'
 import { Questions, replyTo } from '../process/channel.ts'
 import { Child, spawnWithChannel } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
-import { type Given, type News, type Order, variable } from './protocol.ts'
+import { answerMs, type Given, type News, type Order, variable } from './protocol.ts'
 
 /** What all workers share. */
 export interface Launch {
@@ -14,9 +13,6 @@ export interface Launch {
   readonly of: number
   readonly share: SharePort
 }
-
-/** Timeout of a response in milliseconds. */
-const answerMs = 5000
 
 /** Starts a process of the application, with these variables in addition to its own. */
 export type Spawn = (env: NodeJS.ProcessEnv) => ChildProcess
@@ -35,7 +31,7 @@ export class Worker extends Child<Order, News> {
 
   /** `leads`: whether it does the work that only one may do from the start; `askLead` asks the worker that does it later. */
   constructor({ spawn, of, share }: Launch, number: number, leads: boolean, askLead: Worker['ask']) {
-    const given: Given = { parent: own.pid, leads }
+    const given: Given = { parent: process.pid, leads }
     super(spawn({ FRAMEWORK_WORKER: `${number}/${of}`, [variable]: JSON.stringify(given) }))
     this.number = number
     const { news } = this
@@ -88,7 +84,7 @@ export class Worker extends Child<Order, News> {
 export const spawnBy =
   (program: string, args: readonly string[], cwd: string): Spawn =>
   (env) =>
-    spawnWithChannel(program, args, { cwd, env: { ...own.env, ...env } })
+    spawnWithChannel(program, args, { cwd, env: { ...process.env, ...env } })
 
 /**
  * Starts workers through `node:cluster`: this process has the listening socket, so that a connection that waits for a worker that is
@@ -100,7 +96,7 @@ export async function clusterBy(folder: string, file: string, preload: string): 
   cluster.setupPrimary({
     exec: file,
     args: [],
-    execArgv: [...own.execArgv, '--import', preload],
+    execArgv: [...process.execArgv, '--import', preload],
     cwd: folder,
     serialization: 'json',
   })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import module from 'node:module'
 import { createServer } from 'node:net'
@@ -145,6 +145,24 @@ test.concurrent('a connection that is handed to a worker when that has closed go
     const responses = (await Promise.all(waiting)) as { readonly pid: number }[]
     expect(responses.map(({ pid }) => pid)).toEqual([1, 2, 3, 4].map(() => second!.pid))
     await serving.says(`worker 1 (${first!.pid}) ended with exit code 0`)
+  } finally {
+    await serving.end('SIGKILL')
+  }
+})
+
+test.concurrent('a worker that has closed does not wait for a supervisor that is gone', async () => {
+  const project = makeApplication()
+  const serving = await startWorkers(project, ['-w', '1'])
+  try {
+    await serving.says('1 worker listens')
+    const pid = (await workersOf(serving, 1))[0]!.pid
+    process.kill(serving.child.pid!, 'SIGSTOP')
+    process.kill(pid, 'SIGTERM')
+    await serving.says(`closed ${pid}`)
+    await serving.end('SIGKILL')
+    // Its thread would kill it two seconds later.
+    await until('the exit of the worker', () => existsSync(join(project.folder, 'exits.log')))
+    expect(readFileSync(join(project.folder, 'exits.log'), 'utf8')).toBe(`${pid} 0\n`)
   } finally {
     await serving.end('SIGKILL')
   }

@@ -10,11 +10,12 @@ export function removeProjects(): void {
 }
 
 /** An application whose responses name the worker. */
-export const application = `import { existsSync } from 'node:fs'
+export const application = `import { appendFileSync, existsSync } from 'node:fs'
 import { cron as job, definePlugin, Server } from 'framework'
 import { cron } from 'framework/plugins'
 if (existsSync('broken')) throw new Error('this version does not boot')
 let leads = false
+process.on('exit', (code) => appendFileSync('exits.log', process.pid + ' ' + code + '\\n'))
 const duty = definePlugin({
   name: 'duty',
   setup(ctx) {
