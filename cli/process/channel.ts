@@ -97,7 +97,7 @@ export class Questions {
   readonly #waiting = new Map<number, (reply: Reply) => void>()
   #count = 0
 
-  /** Puts a question; rejects with the error of its reply. After `ms` milliseconds, settles as `late` does. */
+  /** Puts a question; rejects with the error of its reply. With `late`, settles as that does after `ms` milliseconds. */
   async ask(put: (number: number) => void, ms = 0, late?: () => unknown): Promise<unknown> {
     const number = ++this.#count
     const replied = new Promise((resolve, reject) => {

@@ -37,7 +37,7 @@ export async function busiestMoment(activity: Activity): Promise<void> {
   }
 }
 
-/** Resolves when for a while no request has arrived and none was answered, or after a second. */
+/** Resolves when for a while no request has arrived and no response was sent, or after a second. */
 export async function silence(activity: Activity): Promise<void> {
   let seen = activity.count
   for (let waited = 0, quiet = 0; quiet < graceMs && waited < 1000; seen = activity.count) {

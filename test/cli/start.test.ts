@@ -161,8 +161,9 @@ test.concurrent('a worker that has closed does not wait for a supervisor that is
     await serving.says(`closed ${pid}`)
     await serving.end('SIGKILL')
     // Its thread would kill it two seconds later.
-    await until('the exit of the worker', () => existsSync(join(project.folder, 'exits.log')))
-    expect(readFileSync(join(project.folder, 'exits.log'), 'utf8')).toBe(`${pid} 0\n`)
+    const exits = join(project.folder, 'exits.log')
+    await until('the exit of the worker', () => existsSync(exits) && readFileSync(exits, 'utf8').endsWith('\n'))
+    expect(readFileSync(exits, 'utf8')).toBe(`${pid} 0\n`)
   } finally {
     await serving.end('SIGKILL')
   }

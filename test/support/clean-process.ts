@@ -58,7 +58,7 @@ afterAll(async () => {
     mqtt: serversWithMqtt.size + declarations.runners.length,
     queues: serversWithQueues.size + subscribers.runners.length,
   }
-  const open = Object.entries(left).filter(([, size]) => size > 0)
-  if (open.length > 0) throw new Error(`after this file services still run, with ${open.join(' and ')}: end them`)
+  const open = Object.entries(left).flatMap(([name, size]) => (size > 0 ? [`${size} of ${name}`] : []))
+  if (open.length > 0) throw new Error(`services still run after this file: ${open.join(', ')}. End them`)
   if (hasStoppedTime) throw new Error('a test clock is still in use after this file: restore it')
 })

@@ -239,11 +239,12 @@ describe('redirects', () => {
 
 describe('server-sent events', () => {
   test('line breaks never forge a field', async () => {
+    const fraction = 5.7
     const res = await answer((_req, res) =>
       res.sse(
         (async function* () {
           yield 'one\ntwo\rthree\r\nfour'
-          yield { data: { a: 1 }, event: 'x\ndata: forged', id: '1\r2', retry: 5.7 }
+          yield { data: { a: 1 }, event: 'x\ndata: forged', id: '1\r2', retry: fraction }
         })(),
       ),
     )
