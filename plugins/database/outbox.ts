@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
 import { Availability, reporting } from '../shared/stores/availability.ts'
 import { dialects, ensureTable } from '../shared/stores/tables.ts'
-import { madeIn } from '../shared/values/memoize.ts'
+import { madeIn, sharing } from '../shared/values/memoize.ts'
 import { inServer } from '../shared/work/contexts.ts'
 import { deliverersOf, type OutboxMessage } from '../shared/work/outbox.ts'
 import type { Connection, DriverSettings, OpenDriver, QueryResult, TableHost } from './drivers/contract.ts'
@@ -125,8 +125,9 @@ export class Outbox {
   start(): void {
     if (this.#timers.length > 0 || this.#isEnding) return
     const every = (ms: number, work: () => Promise<void>) => {
-      const run = () => this.#outside(() => void this.#tracked(this.#availability.watch(work)))
-      const timer = systemClock.setInterval(run, ms)
+      // One at a time: where the table is locked, they would take all connections.
+      const run = sharing(() => this.#outside(() => this.#tracked(this.#availability.watch(work))))
+      const timer = systemClock.setInterval(() => void run(), ms)
       timer.unref()
       this.#timers.push(timer)
     }

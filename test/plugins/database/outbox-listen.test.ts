@@ -96,6 +96,21 @@ describe.skipIf(!hasPostgres).each(['pg', 'postgres'] as const)('the outbox of P
     await expect.poll(() => seen).toEqual([1, 2, 3])
   })
 
+  test('while its table is locked, one look waits for it, and takes no other connection', async () => {
+    await run('create table if not exists locked (id integer)')
+    await run('drop table locked')
+    await using server = await serve(10, { outbox: { table: 'locked', pollInterval: 10, listen: false } })
+    const looks = "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%distinct sender%'"
+    await client(owner).transaction(async () => {
+      await run('lock table locked')
+      const waiting = async () => (await client(server).query(looks)).count
+      await expect.poll(waiting).toBe(1)
+      // Each takes the time of five looks.
+      for (let i = 0; i < 10; i++) await client(server).query('select pg_sleep(0.05)')
+      expect(await waiting()).toBe(1)
+    })
+  })
+
   test('looks for messages while it cannot listen, and has no connection left when it is closed', async () => {
     const seen: number[] = []
     await run('drop table if exists announced')
