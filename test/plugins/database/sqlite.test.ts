@@ -127,7 +127,9 @@ describe('SQLite', () => {
       const file = `${files++}.sqlite`
       const made = (its: string) => {
         const common = { router: new RouteCollection(), logger: memoryLogger(), gracefulShutdown: false, closeTimeout }
-        const database = { url: `sqlite:${join(its, file)}`, outbox: { pollInterval: 100 }, inbox: true }
+        // What waits for the other server waits as long as that takes to close.
+        const pool = { acquireTimeout: 60_000 }
+        const database = { url: `sqlite:${join(its, file)}`, pool, outbox: { pollInterval: 100 }, inbox: true }
         return new Server({ ...common, plugins: { database }, background: { queues: { run: true } } })
       }
       const servers = [made(folder), made(others)] as const
