@@ -37,10 +37,10 @@ export async function busiestMoment(activity: Activity): Promise<void> {
   }
 }
 
-/** Resolves when for a while no request has arrived and no response was sent, or after a second. */
-export async function silence(activity: Activity): Promise<void> {
+/** Resolves when for a while no request has arrived and no response was sent, when no connection is left, or after a second. */
+export async function silence(activity: Activity, isOver = () => false): Promise<void> {
   let seen = activity.count
-  for (let waited = 0, quiet = 0; quiet < graceMs && waited < 1000; seen = activity.count) {
+  for (let waited = 0, quiet = 0; quiet < graceMs && waited < 1000 && !isOver(); seen = activity.count) {
     const passed = await turn(2)
     waited += passed
     quiet = activity.count === seen ? quiet + passed : 0

@@ -101,7 +101,7 @@ export class NodeAdapter implements Adapter {
     const closed = new Promise<void>((resolve) => closeListener(server, resolve))
     // Idle connections first have time for one more request: `http.Server.close` ends them immediately, and a client
     // whose next request is already on its way is reset (measured: up to 12 of 40).
-    await Promise.race([closed, silence(this.#activity)])
+    await Promise.race([closed, silence(this.#activity, () => this.#sockets.size === 0)])
     let known = this.#endIdle(server)
     // Immediates run after what has arrived was read, also when the process had no processor for a while.
     const sweep = setInterval(() => setImmediate(() => (known = this.#endIdle(server, known))), sweepMs)

@@ -35,6 +35,14 @@ describe('listen', () => {
     expect(host).toBe('127.0.0.1')
   })
 
+  test('leaves no timer when it has closed, which would keep a process from ending', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length
+    const before = timers()
+    await listen(0, '127.0.0.1')
+    await adapters.pop()!.stop()
+    expect(timers()).toBe(before)
+  })
+
   test('GS-04 names the port that is taken and the remedy', async () => {
     const { port } = await listen(0, '127.0.0.1')
     await expect(listen(port, '127.0.0.1')).rejects.toMatchObject({
