@@ -257,7 +257,7 @@ export class Responder {
     if (value instanceof Error) throw value
     if (value !== undefined && value !== res && !passedOn) res.sendWith(value, 0)
     else {
-      // The handler passed it on, or simply did not answer: it then counts as unhandled, and must be logged.
+      // The handler passed it on, or simply did not respond: it then counts as unhandled, and must be logged.
       this.#logFailure(error, req)
       sendFailure(req, res, error)
     }

@@ -31,7 +31,7 @@ export interface Hook<Name extends HookName> {
   readonly entry: PluginEntry
 }
 
-/** What answers requests at a path and below it that no route answers; without an answer, the next fallback is asked. */
+/** What answers requests at a path and below it that no route answers; without a response, the next fallback is asked. */
 export interface Fallback {
   /** Its middlewares run before it. */
   readonly scope: Scope

@@ -56,7 +56,7 @@ export class BunAdapter implements Adapter {
         // Outside development, Bun shares a port with any process that has it, and the conflict would go unnoticed.
         reusePort: share !== undefined,
         idleTimeout: idle,
-        // The kernel counts while it reads, and sends its own answer.
+        // The kernel counts while it reads, and sends its own response.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         ...(https && { tls: https }),
         ...Object.assign({}, ...upgrades.map(({ bun }) => bun)),

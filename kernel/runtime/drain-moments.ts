@@ -1,6 +1,6 @@
 /** The current work of one server. */
 export interface Activity {
-  /** The number of requests and answers so far. */
+  /** The number of requests and responses so far. */
   count: number
   /** The number of requests that are waiting for their response. */
   working: number

@@ -6,7 +6,7 @@ export class LifeState {
   /** Whether the socket is bound and the listen hooks have run. */
   started = false
   closing = false
-  /** Whether answers have the header `Connection: close`. */
+  /** Whether responses have the header `Connection: close`. */
   draining = false
   /** Whether new requests are refused. */
   refusing = false

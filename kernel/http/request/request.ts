@@ -48,7 +48,7 @@ export interface Request {
   readonly protocol: 'http' | 'https'
   /** Aborts when the client disconnects before the response is complete, and when the request is given up. */
   readonly signal: AbortSignal
-  /** Gives up the request: aborts `signal` with the reason, and drops later answers. For timeouts, which response by throwing. */
+  /** Gives up the request: aborts `signal` with the reason, and drops later responses. For timeouts, which respond by throwing. */
   abort(reason: Error): void
   /**
    * Gives the request this many milliseconds from now, instead of the server's `requestTimeout`; `false` for no limit.

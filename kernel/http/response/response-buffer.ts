@@ -17,7 +17,7 @@ export interface Bodies {
   sendObject(res: KernelResponse, body: object, status: number): boolean
   /** Releases a value that a handler returned and that is not sent, because there is already a response. */
   discard(value: unknown, res: KernelResponse): void
-  /** Sends a file, unless another answer was given before it is open. Rejects with a FileNotFoundError where there is none. */
+  /** Sends a file, unless another response was given before it is open. Rejects with a FileNotFoundError where there is none. */
   sendFile<Res extends KernelResponse>(res: Res, path: string, options?: FileOptions): Promise<Res>
   /** Sends bytes or a file as a download; the arguments are those of `res.download`. */
   download<Res extends KernelResponse>(res: Res, body: string | Uint8Array, ...more: DownloadOptions): Promise<Res>
@@ -166,7 +166,7 @@ export class KernelResponse {
 
   vary(...names: string[]): this {
     const said = this.headers.get('vary')
-    // Most answers have one name: splitting lists costs 0.3 µs.
+    // Most responses have one name: splitting lists costs 0.3 µs.
     if (said === undefined && names.length === 1) return this.setHeader('vary', names[0]!)
     const listed = `${said ?? ''}`.toLowerCase().split(/, */)
     if (listed.includes('*')) return this

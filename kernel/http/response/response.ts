@@ -89,7 +89,7 @@ export interface Response extends Shorthands {
   download(path: string, options: FileOptions): Promise<Response>
   /**
    * The body as it will be sent, `null` for none: JSON is written here, by the serialiser of the route, and `content-type` is set.
-   * For hooks and middlewares that compress or store answers.
+   * For hooks and middlewares that compress or store responses.
    */
   encode(): string | Uint8Array | StreamBody | null
   /** Replaces the body; status and headers stay. The caller has to close a replaced stream. */

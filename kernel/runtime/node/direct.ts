@@ -96,16 +96,16 @@ function reportEnd(response: OpenResponse): void {
 
 /** The response that was written last, until its end is reported. */
 let newest: OpenResponse | undefined
-/** The socket that holds answers until the end of this turn, to send them in one write. */
+/** The socket that holds responses until the end of this turn, to send them in one write. */
 let collecting: OpenSocket | undefined
 
 /** How many bytes may wait for the end of the turn; a client that does not read must not fill the memory. */
 const mostCollected = 65_536
 
 /**
- * For a request that arrived in one piece with the previous one: reports the end of the previous answer now, so that this response gets
+ * For a request that arrived in one piece with the previous one: reports the end of the previous response now, so that this response gets
  * the socket immediately, and collects the responses of this turn for one write. Returns whether `response` now has the socket: it does
- * not if the previous answer was not written here, was not written in full, or was the last of its connection.
+ * not if the previous response was not written here, was not written in full, or was the last of its connection.
  *
  * `node:http` reports the end of a response a tick after it was written. Until then, the responses to further requests are queued, and are
  * sent one by one, each with a tick and a system call of its own: ten at a time cost 2.2 times as much.

@@ -185,7 +185,7 @@ export class Pipeline {
   }
 
   #advance(): void {
-    // An immediate answer calls this method again.
+    // An immediate response calls this method again.
     if (this.#isAdvancing) return
     this.#isAdvancing = true
     while (this.#waiting.length > 0 && this.#hasRoom()) {

@@ -36,7 +36,7 @@ async function probe(): Promise<DirectWriter | undefined> {
   return (await isFaithful(writeOnce)) ? directWriter(writeOnce) : undefined
 }
 
-/** Whether answers that are sent this way are identical to those of `writeHead` and `end`. */
+/** Whether responses that are sent this way are identical to those of `writeHead` and `end`. */
 export async function isFaithful(send: Sending): Promise<boolean> {
   try {
     if (!('_hadError' in new Socket())) return false

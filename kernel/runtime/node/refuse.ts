@@ -12,7 +12,7 @@ import { pipelineOf } from './pipelining.ts'
 /** The methods that a server can have; only for responses that are sent before a route is known. */
 const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
 
-/** Makes answers for connections without a request object. */
+/** Makes responses for connections without a request object. */
 type Refusals = Pick<ListenOptions, 'failures' | 'onWarning'>
 
 /** Answers a request that the HTTP parser refused, if the client can still read it, and closes the connection. */

@@ -276,7 +276,7 @@ export class NodeRequest implements RawRequest {
     })
   }
 
-  /** Ends the connection once earlier requests have their responses: a half-written answer must not look finished. */
+  /** Ends the connection once earlier requests have their responses: a half-written response must not look finished. */
   #breakOff(): void {
     const response = this.#response
     if (response.headersSent) {

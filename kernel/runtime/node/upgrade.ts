@@ -60,7 +60,7 @@ type NodeConnection = Extract<Connection, { readonly runtime: 'node' }>
 function begin(context: NodeContext, handler: RequestHandler, protocol: string, connection: NodeConnection): void {
   const { message } = connection
   const { socket } = message
-  // `node:http` measures the silence since the previous answer, and would end the connection while a guard is still waiting.
+  // `node:http` measures the silence since the previous response, and would end the connection while a guard is still waiting.
   socket.setTimeout(0)
   const response = new ServerResponse(message)
   response.shouldKeepAlive = false

@@ -15,7 +15,7 @@ const encoder = new TextEncoder()
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
 
-/** Returns a function from web request to web response. A synchronous answer is returned without a promise. */
+/** Returns a function from web request to web response. A synchronous response is returned without a promise. */
 export function fetchHandler(
   handler: RequestHandler,
   context: Partial<FetchContext> = {},
@@ -232,7 +232,7 @@ class FetchRequest implements RawRequest {
     return new Response(this.#stream(body, declaredLength(headers), brokeOff), responseInit(status, said))
   }
 
-  /** Whether a stream may break off: in HTTP/2, where a request rarely has a Host, that would be a failed answer. */
+  /** Whether a stream may break off: in HTTP/2, where a request rarely has a Host, that would be a failed response. */
   get #isPlain(): boolean {
     return !this.#context.hasAuthority || this.header('host') !== undefined
   }

@@ -44,7 +44,7 @@ describe('a handler that takes too long', () => {
     expect(reason).toMatchObject({ code: 'RequestTimeoutError', status: 503 })
   })
 
-  test('may response, throw or set headers afterwards: it is silently dropped', async () => {
+  test('may respond, throw or set headers afterwards: it is silently dropped', async () => {
     const { server, log } = serverWith({ timeout: { ms: 10 } })
     const late: string[] = []
     server.get('/answers', async (_req, res) => {
