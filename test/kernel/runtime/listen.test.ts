@@ -40,7 +40,8 @@ describe('listen', () => {
     const before = timers()
     await listen(0, '127.0.0.1')
     await adapters.pop()!.stop()
-    expect(timers()).toBe(before)
+    // Those of earlier tests may run out meanwhile.
+    expect(timers()).toBeLessThanOrEqual(before)
   })
 
   test('GS-04 names the port that is taken and the remedy', async () => {
