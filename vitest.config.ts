@@ -73,13 +73,13 @@ const cli = ['test/cli/**/*.test.ts']
 /**
  * Exceptions, which need a process of their own: they count what an allocation costs in it, mark usual names, declare or list classes, which every
  * service of the process takes, or need routes that a module leaves in the router of the process when it is first loaded, or have work
- * that never ends.
+ * that never ends, or stop the timers of the process, in which the work of another file may wait.
  */
 const exceptions = [
   'docs/examples/demo/{demo,page,whole}.test.ts',
   'docs/examples/workflows/{server,traces}.test.ts',
   'test/hot-path.test.ts',
-  'test/plugins/cron/{classes,loading}.test.ts',
+  'test/plugins/cron/{classes,clock,loading}.test.ts',
   'test/plugins/imported-classes-legacy.test.ts',
   'test/plugins/imported-classes.test.ts',
   'test/plugins/marks/*.test.ts',
