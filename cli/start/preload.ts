@@ -4,7 +4,7 @@ import { isMainThread } from 'node:worker_threads'
 import type { SupervisedServer } from '../../kernel/support/worker.ts'
 import { type Supervisor, setSupervisor } from '../../plugins/shared/environment/supervisor.ts'
 import { channelTo, type ParentChannel, Questions, replyTo, takeVariable } from '../process/channel.ts'
-import { answerMs, beatMs, type Given, type News, type Order, variable } from './protocol.ts'
+import { beatMs, type Given, type News, type Order, responseMs, variable } from './protocol.ts'
 
 /** This module runs in the process of a worker before its first module (`--import`, `--preload`). */
 const given = takeVariable(variable)
@@ -102,7 +102,7 @@ function serversOver({ send }: Channel, questions: Questions): () => SupervisedS
         // The supervisor hands connections to this process until it has read that its socket is closed, and those that come meanwhile go back to
         // it. A process that ends earlier takes them along: their clients get neither a response nor the end of the connection.
         const put = (number: number) => send({ framework: 'closed', number })
-        if (process.connected) await questions.ask(put, answerMs, () => undefined).catch(() => {})
+        if (process.connected) await questions.ask(put, responseMs, () => undefined).catch(() => {})
         if (--open === 0) ownChannel()?.unref?.()
       },
     }

@@ -44,7 +44,7 @@ export type News =
   | { readonly framework: 'closed'; readonly number: number }
 
 /** Timeout of a response in milliseconds. */
-export const answerMs = 5000
+export const responseMs = 5000
 
 /** Milliseconds between two signs of life. */
 export const beatMs = 1000

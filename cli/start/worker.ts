@@ -4,7 +4,7 @@ import { memoizedIn } from '../../plugins/shared/values/memoize.ts'
 import { Questions, replyTo } from '../process/channel.ts'
 import { Child, spawnWithChannel } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
-import { answerMs, type Given, type News, type Order, variable } from './protocol.ts'
+import { type Given, type News, type Order, responseMs, variable } from './protocol.ts'
 
 /** What all workers share. */
 export interface Launch {
@@ -74,9 +74,9 @@ export class Worker extends Child<Order, News> {
   /** Asks this worker as the leading one; rejects if it does not answer. */
   ask(topic: string, question: unknown): Promise<unknown> {
     const put = (number: number) => this.give({ framework: 'question', number, topic, question })
-    const late = () => Promise.reject(new Error(`it took more than ${answerMs} ms`))
+    const late = () => Promise.reject(new Error(`it took more than ${responseMs} ms`))
     const gone = this.ended.then(() => Promise.reject(new Error('it has ended')))
-    return Promise.race([this.#questions.ask(put, answerMs, late), gone])
+    return Promise.race([this.#questions.ask(put, responseMs, late), gone])
   }
 }
 

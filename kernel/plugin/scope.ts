@@ -31,7 +31,7 @@ export interface Hook<Name extends HookName> {
   readonly entry: PluginEntry
 }
 
-/** What answers requests at a path and below it that no route answers; without a response, the next fallback is asked. */
+/** What responds to requests at a path and below it that match no route; if it does not respond, the next fallback is asked. */
 export interface Fallback {
   /** Its middlewares run before it. */
   readonly scope: Scope

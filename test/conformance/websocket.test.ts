@@ -154,17 +154,17 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
       client.socket.write(Buffer.concat([encode(first), flooding, encode(ping('after'))]))
       const { status, frames, closedWith, ended } = await client.until(1)
       client.end()
-      return { status, answers: frames.map(({ payload }) => payload.toString()), closedWith, ended }
+      return { status, received: frames.map(({ payload }) => payload.toString()), closedWith, ended }
     }
     for (const payload of ['', 'x']) {
-      const { answers, closedWith, ended } = await flood(text('', { fin: false }), more(payload, false), 20_000)
+      const { received, closedWith, ended } = await flood(text('', { fin: false }), more(payload, false), 20_000)
       // `ws` accepts about a thousand of them; the others treat them as parts of one message.
-      if (closedWith === undefined && !ended) expect(answers).toEqual(['after'])
+      if (closedWith === undefined && !ended) expect(received).toEqual(['after'])
       else expect(closedWith ?? 1008).toBe(1008)
     }
     const last = await flood(close(1000), close(1000), 1000)
     // Deno may reset a connection that still sends, with its close frame on the way.
-    if (name !== 'deno' || !last.ended) expect(last).toMatchObject({ status: 101, answers: [], closedWith: 1000 })
+    if (name !== 'deno' || !last.ended) expect(last).toMatchObject({ status: 101, received: [], closedWith: 1000 })
   })
 
   test('a client that has ended its side, in the middle of a frame too, leaves no socket', async () => {

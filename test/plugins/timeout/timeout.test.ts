@@ -54,10 +54,10 @@ describe('a handler that takes too long', () => {
   test('may respond, throw or set headers afterwards: it is silently dropped', async () => {
     const { server, log } = serverWith({ timeout: { ms: 10 } })
     const late: string[] = []
-    server.get('/answers', async (req, res) => {
+    server.get('/responds', async (req, res) => {
       await givenUp(req)
       res.status(200).setHeader('x-late', '1').json({ late: true })
-      late.push('answers')
+      late.push('responds')
     })
     server.get('/throws', async (req) => {
       await givenUp(req)
@@ -69,11 +69,11 @@ describe('a handler that takes too long', () => {
         req.signal.addEventListener('abort', () => resolve(res.ok('from the listener')))
       })
     })
-    for (const path of ['/answers', '/throws', '/in-abort']) {
+    for (const path of ['/responds', '/throws', '/in-abort']) {
       const res = await server.inject.get(path)
       res.assertStatus(503).assertHeaderNotExists('x-late').assertBodySubset({ code: 'RequestTimeoutError' })
     }
-    await expect.poll(() => late).toEqual(['answers', 'throws'])
+    await expect.poll(() => late).toEqual(['responds', 'throws'])
     await pause(50)
     expect(log.filter(({ level }) => level === 'error')).toHaveLength(3)
     expect(log.filter(({ level }) => level === 'warn')).toEqual([])
