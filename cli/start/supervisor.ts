@@ -103,7 +103,8 @@ export class Supervisor {
     const worker = this.#alive.add(new Worker(this.#supervision, slot.number, leads, ask))
     if (leads) this.#lead = worker
     void worker.ended.then((ended) => {
-      if (this.#alive.isStopping) this.#code = Math.max(this.#code, codeOf(ended))
+      // One that was still being loaded has no listener for the signal: that is not a failure of a command whose workers have run.
+      if (this.#alive.isStopping) this.#code = Math.max(this.#code, this.#isUp && !worker.listens ? 0 : codeOf(ended))
       else this.#onEnd(slot, worker, saidOf(ended))
     })
     return worker

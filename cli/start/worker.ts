@@ -24,7 +24,8 @@ export class Worker extends Child<Order, News> {
   readonly booted: Promise<'listening' | 'failed' | 'ended'>
   readonly #questions = new Questions()
   #missed = 0
-  #listens = false
+  /** Whether all its servers have listened. */
+  listens = false
   /** An order to end that was given before the first sign of life. */
   #early: EndSignal | undefined
   #isHeard = false
@@ -36,7 +37,7 @@ export class Worker extends Child<Order, News> {
     this.number = number
     const { news } = this
     news.each('listening', () => {
-      this.#listens = true
+      this.listens = true
     })
     this.booted = Promise.race([
       news.next('listening').then(() => 'listening' as const),
@@ -68,7 +69,7 @@ export class Worker extends Child<Order, News> {
 
   /** Counts a second without a sign of life, and returns how many in succession since the worker listens: loading may take longer. */
   missed(): number {
-    return this.#listens ? ++this.#missed : 0
+    return this.listens ? ++this.#missed : 0
   }
 
   /** Asks this worker as the leading one; rejects if it does not answer. */

@@ -103,9 +103,11 @@ test.concurrent('on Node.js: a worker that ends is replaced, and a rolling resta
     const last = serving.get('/last')
     await serving.says('the last request, for')
     const asked = Number(/the last request, for (\d+)/.exec(serving.output())![1])
+    project.write({ slow: '' })
     const { pid: idle } = after.find(({ pid }) => pid !== asked)!
     process.kill(idle, 'SIGKILL')
     await serving.says(`(${idle}) ended with SIGKILL`)
+    await serving.says('a worker is being loaded')
     expect(await serving.end('SIGTERM')).toEqual({ code: 0, signal: null })
     expect(await last).toMatchObject({ of: 2 })
     expect(after.some(({ pid }) => isAlive(pid))).toBe(false)

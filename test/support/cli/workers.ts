@@ -14,6 +14,10 @@ export const application = `import { appendFileSync, existsSync } from 'node:fs'
 import { cron as job, definePlugin, Server } from 'framework'
 import { cron } from 'framework/plugins'
 if (existsSync('broken')) throw new Error('this version does not boot')
+if (existsSync('slow')) {
+  console.error('a worker is being loaded')
+  await new Promise((resolve) => setTimeout(resolve, 1_000_000))
+}
 let leads = false
 process.on('exit', (code) => appendFileSync('exits.log', process.pid + ' ' + code + '\\n'))
 const duty = definePlugin({
