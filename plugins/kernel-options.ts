@@ -47,7 +47,7 @@ export const kernelMembers = {
   router: option.having<RouteCollection>(['get', 'clearRoutes'], 'a RouteCollection'),
   logger: option.having<Logger>(
     ['debug', 'info', 'warn', 'error', 'child'],
-    'a logger with debug, info, warn, error and child',
+    'a logger with debug, info, warn, error and child; plugins: { log: { level: "silent" } } writes no lines',
   ),
   gracefulShutdown: option.flag().default(true),
   closeTimeout: option.ms().default(10_000),
