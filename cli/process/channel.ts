@@ -62,8 +62,8 @@ export function channelTo<Order extends Named, News extends Named>(
   return {
     orders,
     send(news: News) {
-      // A closed channel accepts no message.
-      if (process.connected) process.send?.(news)
+      // A closed channel accepts no message. Without the function, one whose parent was killed a moment ago would end this process.
+      if (process.connected) process.send?.(news, () => {})
     },
   }
 }

@@ -24,7 +24,7 @@ if (parent !== undefined) {
 }
 
 function send(report: Report): void {
-  if (process.connected) process.send?.(report)
+  if (process.connected) process.send?.(report, () => {})
 }
 
 function on<Event>(channel: string, hear: (event: Event) => void): void {
