@@ -35,13 +35,15 @@ export class Child<Order extends Named, News extends Named> {
   readonly ended: Promise<Ended>
   protected readonly news = new Messages<News>()
   readonly #process: ChildProcess
-  #isEnded = false
+  /** Without one, it could not be started. */
+  readonly pid: number | undefined
+  isEnded = false
 
   constructor(process: ChildProcess) {
     this.#process = process
-    this.ended = endOf(process)
-    void this.ended.then(() => {
-      this.#isEnded = true
+    this.pid = process.pid
+    this.ended = endOf(process).finally(() => {
+      this.isEnded = true
     })
     process.on('message', (message) => {
       if (this.news.take(message)) this.onNews()
@@ -50,14 +52,6 @@ export class Child<Order extends Named, News extends Named> {
 
   /** Called after each message of the process. */
   protected onNews(): void {}
-
-  get pid(): number | undefined {
-    return this.#process.pid
-  }
-
-  get isEnded(): boolean {
-    return this.#isEnded
-  }
 
   /** Sends an order to the process, which may have gone: its end will show that. */
   give(order: Order | Stop): void {
@@ -96,17 +90,13 @@ function endOf(process: ChildProcess): Promise<Ended> {
 
 /** All running processes of an application, until a signal ends them; the second signal does so immediately. */
 export class Children<One extends Pick<Child<Named, Named>, 'ended' | 'kill'>> {
-  readonly #running = new Set<One>()
+  readonly running = new Set<One>()
   /** Whether a signal, or its owner, has ended the work. */
   isStopping = false
 
-  get running(): readonly One[] {
-    return [...this.#running]
-  }
-
   add(child: One): One {
-    this.#running.add(child)
-    void child.ended.then(() => this.#running.delete(child))
+    this.running.add(child)
+    void child.ended.then(() => this.running.delete(child))
     return child
   }
 
@@ -115,7 +105,7 @@ export class Children<One extends Pick<Child<Named, Named>, 'ended' | 'kill'>> {
     for (const signal of signals) {
       own.on(signal, () => {
         if (this.isStopping) {
-          for (const child of this.#running) child.kill()
+          for (const child of this.running) child.kill()
           own.exit(128 + constants.signals[signal])
         }
         this.isStopping = true

@@ -107,7 +107,7 @@ export class Supervisor {
     withdrawInspector(this.#supervision.folder)
     this.#spare.drop()
     const signal = await this.#end
-    await Promise.all(this.#children.running.map((child) => this.#stop(child, signal)))
+    await Promise.all([...this.#children.running].map((child) => this.#stop(child, signal)))
     return 0
   }
 

@@ -83,7 +83,7 @@ export class Supervisor {
       this.#end('SIGTERM')
       this.#code = 1
     }
-    await Promise.all(this.#alive.running.map((worker) => worker.ended))
+    await Promise.all([...this.#alive.running].map((worker) => worker.ended))
     clearInterval(beat)
     return this.#code
   }

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { memoizedIn } from '../../plugins/shared/values/memoize.ts'
 import { Questions, replyTo } from '../process/channel.ts'
 import { Child, spawnWithChannel } from '../process/child.ts'
@@ -99,14 +100,29 @@ export async function clusterBy(folder: string, file: string, preload: string): 
     args: [],
     execArgv: [...process.execArgv, '--import', preload],
     cwd: folder,
-    serialization: 'json',
   })
   return (env) => {
     const worker = cluster.fork(env)
     // The worker object repeats errors of its process, which would end this one without a listener.
     worker.on('error', () => {})
+    closeUntaken(worker.process)
     return worker.process
   }
+}
+
+/**
+ * Closes the connection that a process has not taken when it ends, after a busy loop for example: Node.js keeps it open, and its client would
+ * wait until its own time is over. A process is handed one connection at a time; closing one again has no effect.
+ */
+function closeUntaken(worker: ChildProcess): void {
+  let handed: { close(): void } | undefined
+  const send: (...given: never[]) => boolean = worker.send.bind(worker)
+  worker.send = (...given: unknown[]) => {
+    const [, handle] = given as [unknown, Partial<typeof handed>]
+    if (handle?.close !== undefined) handed = handle as typeof handed
+    return send(...(given as never[]))
+  }
+  worker.once('exit', () => handed?.close())
 }
 
 /** Answers for all workers which port they bind; rejects if a process that is not one of the workers has it. */
@@ -123,13 +139,10 @@ export function sharedPorts(): SharePort {
     memoizedIn(known, `${host} ${port === 0 ? `any ${nth}` : port}`, () => openOnce(host, port))
 }
 
-function openOnce(host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen({ host, port, exclusive: true }, () => {
-      const address = server.address() as { readonly port: number }
-      server.close(() => resolve(address.port))
-    })
-  })
+async function openOnce(host: string, port: number): Promise<number> {
+  const server = createServer().listen({ host, port, exclusive: true })
+  await once(server, 'listening')
+  const address = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return address.port
 }

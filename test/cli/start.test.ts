@@ -80,8 +80,14 @@ test.concurrent('on Node.js: a worker that ends is replaced, and a rolling resta
     await until('another one that leads', async () => (await workersOf(serving, 2))[1]!.leads)
     const [again] = await workersOf(serving, 2)
     expect([again!.leads, again!.pid === first!.pid]).toEqual([false, false])
-    await serving.get('/loop')
+    const loop = serving.get('/loop')
+    await serving.says('in the loop')
+    // One of them is handed to the worker in the loop.
+    const url = `http://127.0.0.1:${serving.port}/`
+    const during = [1, 2, 3].map(() => fetch(url, { headers: { connection: 'close' } }))
     await serving.says('has been unresponsive for 10 s and is killed')
+    await loop
+    expect((await Promise.allSettled(during)).filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
     const before = await workersOf(serving, 2)
     // Under load, a version that does not boot leaves those that work, and one that does takes their place.
     const stop = load(serving.port, 6)

@@ -69,7 +69,7 @@ interface Who {
   readonly leads: boolean
 }
 
-/** All workers that response, in the order of their numbers. */
+/** All workers that respond, in the order of their numbers. */
 export async function workersOf(serving: Serving, count: number): Promise<Who[]> {
   const found = new Map<number, Who>()
   await until(`${count} workers`, async () => {
