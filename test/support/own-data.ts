@@ -14,13 +14,9 @@ export interface RunsAs {
 export function userOf(...users: string[]): RunsAs {
   if (process.getuid?.() !== 0) return {}
   const all = [...users, 'nobody']
-  const idOf = (flag: string, user: string) => {
-    const { status, stdout } = spawnSync('id', [flag, user], { encoding: 'utf8' })
-    return status === 0 ? Number(stdout) : undefined
-  }
   for (const user of all) {
-    const [uid, gid] = [idOf('-u', user), idOf('-g', user)]
-    if (uid !== undefined && gid !== undefined) return { uid, gid }
+    const ids = /^uid=(\d+).*? gid=(\d+)/.exec(spawnSync('id', [user], { encoding: 'utf8' }).stdout)
+    if (ids) return { uid: Number(ids[1]), gid: Number(ids[2]) }
   }
   throw new Error(`this server does not run as root, and this machine has none of its users: ${all.join(', ')}`)
 }

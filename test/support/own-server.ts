@@ -84,7 +84,8 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
         child.kill('SIGKILL')
         throw new Error(`${kind.name} does not answer`)
       }
-      await pause(10)
+      // Emulators load for a second, and each try is a connection.
+      await pause(25)
       // A server that was killed may keep its port or its memory a moment longer than its pid.
       if (!isRunning()) {
         await pause(50)

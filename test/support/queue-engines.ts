@@ -76,7 +76,7 @@ export const pgboss: ServedEngine = {
     return postgres
   },
   config: (url, more) => ({
-    pgboss: { connectionString: url, pollInterval: 100, publishTimeout, ...more },
+    pgboss: { connectionString: url, pollInterval: 500, publishTimeout, ...more },
   }),
   impatient: {
     options: { superviseIntervalSeconds: 1, monitorIntervalSeconds: 1, maintenanceIntervalSeconds: 1 },

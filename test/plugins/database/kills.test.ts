@@ -1,24 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasMariadb, startMariadb } from '../../support/mariadb.ts'
 import { onceKillRounds } from '../../support/once-kills.ts'
 import { outboxKillRounds } from '../../support/outbox-kills.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
-// kills.long.test.ts has two hundred rounds; SEED repeats those that have failed.
+// kills.long.test.ts has two hundred rounds, and MySQL as well, whose statements outbox.test.ts has; SEED repeats those that have failed.
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 30))
 const rounds = Number(process.env.ROUNDS ?? 3)
 
-const kinds = [
-  { name: 'Postgres', has: hasPostgres, start: startPostgres },
-  { name: 'MySQL', has: hasMariadb, start: startMariadb },
-]
-
-describe.each(kinds.filter(({ has }) => has))('while processes and $name die and stop', ({ start }) => {
+describe.skipIf(!hasPostgres)('while processes and Postgres die and stop', () => {
   let started: OwnServer
   beforeAll(async () => {
-    started = await start()
+    started = await startPostgres()
   })
   afterAll(() => started?.stop())
 

@@ -5,7 +5,7 @@ import { killedEngines, killRounds } from '../../support/queue-kills.ts'
 // kills.long.test.ts has more rounds and processes; SEED repeats those that have failed.
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
-const rounds = Number(process.env.ROUNDS ?? 10)
+const rounds = Number(process.env.ROUNDS ?? 6)
 
 // Side by side: most of the time both wait for what is stopped.
 for (const engine of killedEngines)
