@@ -95,18 +95,22 @@ test('while nothing responds the server starts, publish rejects in time with the
   }
   const { warnings } = await serve(Object.assign({}, ...absent.map(({ config, port }) => config(port, 700))), t)
   const large = 'x'.repeat(50_000)
+  const count = 300
   // One after the other, because the process is measured.
   for (const [i, { backend, port }] of absent.entries()) {
     const queue = queues[i]!
     const before = usedMemory()
     const outcomes = await Promise.allSettled(
-      [...Array(1000).keys()].map((number) => queue.publish(`${number}${large}` as never)),
+      [...Array(count).keys()].map((number) => queue.publish(`${number}${large}` as never)),
     )
-    for (const outcome of outcomes) {
-      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'QueueUnavailableError', status: 500 } })
-    }
-    // Messages that were given up are not kept: an outage of hours must not fill the memory.
-    expect(usedMemory() - before).toBeLessThan(25_000_000)
+    const reasons = outcomes.map(
+      (outcome) => (outcome as PromiseRejectedResult).reason as { code?: unknown; status?: unknown },
+    )
+    expect(new Set(reasons.map(({ code, status }) => `${code} ${status}`))).toEqual(
+      new Set(['QueueUnavailableError 500']),
+    )
+    // Messages that were given up are not kept: an outage of hours must not fill the memory. They have twice as many bytes.
+    expect(usedMemory() - before).toBeLessThan(count * 25_000)
     const { message } = (outcomes[0] as PromiseRejectedResult).reason as Error
     expect(message).toContain(queue.name)
     expect(message).toContain(backend(port))
@@ -161,7 +165,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
     return redis
   }
 
-  test('that dies under 1500 messages loses none that was acknowledged, and workers go on by themselves', async (t) => {
+  test('that dies under 600 messages loses none that was acknowledged, and workers go on by themselves', async (t) => {
     const redis = await start(t)
     const { server, warnings } = await serve(
       { bullmq: { connection: redis.url, lockDuration: 2000, stalledInterval: 1000, maxStalledCount: 5 } },
@@ -170,17 +174,17 @@ describe.skipIf(!hasRedis)('Redis', () => {
     const queue = bullmqQueue<number>(freshName('killed')).for(server)
     const runs = new Map<number, number>()
     await queue.subscribe((i) => void runs.set(i, (runs.get(i) ?? 0) + 1), { concurrency: 10 })
-    const { acknowledged, refused } = await publishThrough(queue, 1500, {}, async () => {
+    const { acknowledged, refused } = await publishThrough(queue, 600, {}, async () => {
       await redis.kill()
       await pause(1000)
       await redis.restart()
     })
     await until(() => acknowledged.every((i) => runs.has(i)), 'every acknowledged message')
     const twice = [...runs.values()].filter((count) => count > 1).length
-    expect(acknowledged.length + refused.length).toBe(1500)
-    expect(acknowledged.length).toBeGreaterThan(500)
+    expect(acknowledged.length + refused.length).toBe(600)
+    expect(acknowledged.length).toBeGreaterThan(200)
     for (const code of refused) expect(code).toBe('QueueUnavailableError')
-    expect(twice).toBeLessThan(150)
+    expect(twice).toBeLessThan(60)
     await until(() => warnings(up).length > 0, 'the word that it goes on')
     expect(warnings(down)).toHaveLength(1)
   })
@@ -283,7 +287,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
         await postgres.restart()
       },
     ],
-  ] as const)('%s under 600 messages loses none that was acknowledged, and workers go on by themselves', async ([
+  ] as const)('%s under 300 messages loses none that was acknowledged, and workers go on by themselves', async ([
     ,
     disturb,
   ], t) => {
@@ -296,11 +300,11 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     const queue = pgbossQueue<number>(freshName('restarted')).for(server)
     const runs = new Map<number, number>()
     await queue.subscribe((i) => void runs.set(i, (runs.get(i) ?? 0) + 1), { concurrency: 10 })
-    const { acknowledged, refused } = await publishThrough(queue, 600, { expireInSeconds: 2 }, disturb)
+    const { acknowledged, refused } = await publishThrough(queue, 300, { expireInSeconds: 2 }, disturb)
     await until(() => acknowledged.every((i) => runs.has(i)), 'every acknowledged message')
     const twice = [...runs.values()].filter((count) => count > 1).length
-    expect(acknowledged.length + refused.length).toBe(600)
-    expect(acknowledged.length).toBeGreaterThan(100)
+    expect(acknowledged.length + refused.length).toBe(300)
+    expect(acknowledged.length).toBeGreaterThan(50)
     for (const code of refused) expect(code).toBe('QueueUnavailableError')
     expect(twice).toBeLessThan(60)
     await until(() => warnings(up).length > 0, 'the word that it goes on')
