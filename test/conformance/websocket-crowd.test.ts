@@ -1,4 +1,4 @@
 import { describeCrowd } from './websocket-crowd.ts'
 
 // The short form: more of them are in the long form.
-describeCrowd({ node: 500, bun: 300, deno: 300 })
+describeCrowd({ node: 250, bun: 150, deno: 150 })

@@ -34,6 +34,8 @@ export function describeCrowd(sizes: Sizes): void {
     })
     afterAll(() => app?.stop())
 
+    /** How often it is asked, which collects all garbage each time. */
+    const interval = 250
     const crowd = async () => {
       const response = await fetch(`http://127.0.0.1:${app.port}/crowd`, { headers: { connection: 'close' } })
       return (await response.json()) as Crowd
@@ -53,7 +55,7 @@ export function describeCrowd(sizes: Sizes): void {
     /** All resources of clients are free again, after some have left and others were given up. */
     const leavesNothing = async (before: Crowd) => {
       // At once, as a rule. Bun sometimes does not report a connection that was reset while much was unsent: two pings find it.
-      await expect.poll(async () => (await crowd()).sockets, { timeout: 70_000 }).toBe(0)
+      await expect.poll(async () => (await crowd()).sockets, { timeout: 70_000, interval }).toBe(0)
       // A socket has left when its client has; its connection ends a moment later, and only then is its memory free.
       const left = async () => {
         const after = await crowd()
@@ -64,12 +66,12 @@ export function describeCrowd(sizes: Sizes): void {
           memory: after.memory <= before.memory + 8,
         }
       }
-      await expect.poll(left, { timeout: 30_000 }).toEqual({ timers: true, descriptors: true, memory: true })
+      await expect.poll(left, { timeout: 30_000, interval }).toEqual({ timers: true, descriptors: true, memory: true })
     }
 
     test('that is idle has one timer, and leaves nothing', async () => {
       for (const client of await open(100, () => '/echo')) client.end()
-      await expect.poll(async () => (await crowd()).sockets).toBe(0)
+      await expect.poll(async () => (await crowd()).sockets, { interval }).toBe(0)
       const before = await crowd()
       const count = Math.min(sizes[name], descriptors - 1000)
       const clients = await open(count, () => '/echo')
@@ -86,7 +88,7 @@ export function describeCrowd(sizes: Sizes): void {
       for (const client of clients) client.socket.pause()
       for (const client of clients) client.send(text('go'), text('go'))
       // Those of 'close' are gone by then.
-      await expect.poll(async () => (await crowd()).sockets, { timeout: 20_000 }).toBe(40)
+      await expect.poll(async () => (await crowd()).sockets, { timeout: 20_000, interval }).toBe(40)
       for (const client of clients) client.end()
       await leavesNothing(before)
     })

@@ -86,7 +86,7 @@ export async function start(options) {
       { socket: { maxBuffered: 50_000, slowReaders } },
       {
         async message(socket) {
-          for (let i = 0; i < 1000 && socket.buffered < 200_000; i++) socket.send(new Uint8Array(65_536))
+          for (let i = 0; i < 250 && socket.buffered < 200_000; i++) socket.send(new Uint8Array(65_536))
           await socket.drained()
         },
       },
