@@ -66,7 +66,7 @@ describe.skipIf(!hasAll)('readiness while every other server is away', () => {
   const allOk = [200, { status: 'ok', checks }] as const
 
   test('each check notices it within its time, keeps no connection, and notices the return', async () => {
-    await each((app) => expect.poll(() => ready(app), { timeout: 30_000 }).toEqual(allOk))
+    await each((app) => expect.poll(() => ready(app), { timeout: 30_000, interval: 250 }).toEqual(allOk))
 
     await Promise.all([...own.map((one) => one.kill()), smtp.stop()])
     const down = { ...all('error', needed), ...all('degraded', substituted) }
@@ -90,7 +90,7 @@ describe.skipIf(!hasAll)('readiness while every other server is away', () => {
           expect(new Set(probes.map(([status]) => status)), name).toEqual(new Set([503]))
         }
         // The connections of the probes themselves stay open.
-        await expect.poll(open, { timeout: 20_000 }).toBeLessThanOrEqual(before + 12)
+        await expect.poll(open, { timeout: 20_000, interval: 250 }).toBeLessThanOrEqual(before + 12)
       })
     }
 
@@ -98,7 +98,7 @@ describe.skipIf(!hasAll)('readiness while every other server is away', () => {
     smtp = await startSmtp({}, smtp.port)
     // It keeps nothing.
     await createContainer()
-    await each((app) => expect.poll(() => ready(app), { timeout: 30_000 }).toEqual(allOk))
+    await each((app) => expect.poll(() => ready(app), { timeout: 30_000, interval: 250 }).toEqual(allOk))
   })
 
   test('a server that accepts connections and does not respond is away as well', async () => {
@@ -113,6 +113,6 @@ describe.skipIf(!hasAll)('readiness while every other server is away', () => {
     } finally {
       for (const one of own) one.thaw()
     }
-    await each((app) => expect.poll(() => ready(app), { timeout: 30_000 }).toEqual(allOk))
+    await each((app) => expect.poll(() => ready(app), { timeout: 30_000, interval: 250 }).toEqual(allOk))
   })
 })

@@ -117,7 +117,9 @@ describe.concurrent.each(groups)('SIGTERM while 50 each of $kinds run, $group', 
     }
   })
 
-  test.sequential('a second one ends the process at once', async () => {
-    expect((await closed(settings({ ends: false }), 'closing')).code).toBe(143)
-  })
+  // Whatever runs then, so one of the groups shows it.
+  if (needed.length === 0)
+    test.sequential('a second one ends the process at once', async () => {
+      expect((await closed(settings({ ends: false }), 'closing')).code).toBe(143)
+    })
 })
