@@ -1,3 +1,3 @@
 import { leakNothing } from './leaks.ts'
 
-leakNothing(300)
+leakNothing(150)

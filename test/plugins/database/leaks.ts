@@ -1,5 +1,6 @@
 import { type DatabaseDriver, Server } from 'framework'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { memoryLogger } from '../../support/kernel.ts'
 import { hasMariadb, startMariadb } from '../../support/mariadb.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
@@ -36,7 +37,7 @@ export function leakNothing(total: number): void {
 /** Sends the requests to a server that listens, and counts the connections afterwards. */
 async function send(url: string, driver: DatabaseDriver, total: number, open: string): Promise<void> {
   const database = { url, driver, pool: { max: 4, acquireTimeout: 60_000 } }
-  await using server = new Server({ port: 0, plugins: { database } })
+  await using server = new Server({ port: 0, plugins: { database }, logger: memoryLogger() })
   server.post('/books/:n', { transaction: true }, async (req, res) => {
     const n = Number(req.params.n)
     await req.database.query('insert into leaks values ($1)', [n])

@@ -4,7 +4,7 @@ import { hasRedis, startRedis } from '../../support/redis.ts'
 import { contest } from './fencing/contest.ts'
 
 // fencing/run.ts has as many as wanted.
-const [rounds, processes] = [10, 3]
+const [rounds, processes] = [5, 3]
 
 describe.concurrent('of processes that are killed and stopped, no two write as the holder of one lock', () => {
   test.for([

@@ -18,10 +18,8 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   afterAll(() => redis.stop())
 
   const servers: Server[] = []
-  const children: ChildProcess[] = []
   afterEach(async () => {
     vi.unstubAllEnvs()
-    for (const child of children.splice(0)) child.kill('SIGKILL')
     for (const server of servers.splice(0)) await server.close()
   })
 
@@ -101,8 +99,25 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     client.disconnect()
   })
 
+  const windows = [
+    { limit: 50, windowMs: 60_000 },
+    { limit: 1_000, windowMs: 3_600_000, burst: 40 },
+  ]
+  const children: ChildProcess[] = []
+  let processes: Promise<string[][]> | undefined
+  /** In each of four processes, the addresses of a server with one limit and of one with several. */
+  const fourProcesses = () => {
+    processes ??= Promise.all([1, 2, 3, 4].map(() => startProcess(redis.url, [{ limit: 50 }, { windows, cost: 2 }])))
+    return processes
+  }
+  afterAll(async () => {
+    const ended = children.map((child) => new Promise((resolve) => child.once('exit', resolve)))
+    for (const child of children) child.kill('SIGKILL')
+    await Promise.all(ended)
+  })
+
   test('are shared by two processes, exactly', async () => {
-    const urls = await Promise.all([1, 2].map(() => startProcess(redis.url, 50)))
+    const urls = (await fourProcesses()).map(([one]) => one)
     const ask = async (_: unknown, i: number) => {
       const res = await fetch(urls[i % 2]!)
       await res.arrayBuffer()
@@ -114,13 +129,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   })
 
   test('of several windows and of buckets are exact in four processes, with one round trip for each request', async () => {
-    const windows = [
-      { limit: 50, windowMs: 60_000 },
-      { limit: 1_000, windowMs: 3_600_000, burst: 40 },
-    ]
-    const urls = await Promise.all(
-      [1, 2, 3, 4].map(() => startProcess(redis.url, 2, JSON.stringify({ windows, cost: 2 }))),
-    )
+    const urls = (await fourProcesses()).map(([, several]) => several)
     const client = new Redis(redis.url)
     const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1] ?? 0)
     const before = await calls()
@@ -274,19 +283,20 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     expect(server.log).toHaveLength(1)
   })
 
-  async function startProcess(url: string, limit: number, options = '{}'): Promise<string> {
-    const args = [...withTypeScript, 'test/plugins/fixtures/rate-limit-server.ts', url, String(limit), options]
+  async function startProcess(url: string, limits: readonly object[]): Promise<string[]> {
+    const args = [...withTypeScript, 'test/plugins/fixtures/rate-limit-server.ts', url, JSON.stringify(limits)]
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] })
     children.push(child)
     let stderr = ''
     child.stderr.on('data', (chunk) => {
       stderr += String(chunk)
     })
-    await expect.poll(() => stderr, { timeout: 60_000 }).toMatch(/port \d+/)
-    const address = `http://127.0.0.1:${/port (\d+)/.exec(stderr)![1]}/`
-    // It is ready when it can count in Redis.
-    const isReady = async () => (await fetch(`${address}health/ready`)).status
-    await expect.poll(isReady, { timeout: 60_000 }).toBe(200)
-    return address
+    await expect.poll(() => stderr, { timeout: 60_000 }).toMatch(/ports [\d ]+\./)
+    const ports = /ports ([\d ]+)\./.exec(stderr)![1]!.split(' ')
+    const addresses = ports.map((port) => `http://127.0.0.1:${port}/`)
+    // They are ready when they can count in Redis.
+    const isReady = async () => Promise.all(addresses.map(async (one) => (await fetch(`${one}health/ready`)).status))
+    await expect.poll(isReady, { timeout: 60_000 }).toEqual(limits.map(() => 200))
+    return addresses
   }
 })
