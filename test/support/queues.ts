@@ -5,7 +5,7 @@ export async function until(holds: () => boolean | Promise<boolean>, what: strin
   const giveUpAt = performance.now() + ms
   while (!(await holds())) {
     if (performance.now() > giveUpAt) throw new Error(`not within ${ms} ms: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 

@@ -12,7 +12,7 @@ export async function until(holds, what, ms = 60_000) {
   const giveUpAt = performance.now() + ms
   while (!(await holds())) {
     if (performance.now() > giveUpAt) throw new Error(`not within ${ms} ms: ${what}`)
-    await pause(10)
+    await pause(40)
   }
 }
 
