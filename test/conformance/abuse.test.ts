@@ -4,7 +4,7 @@ import { ask, describeAbuse, endTwice, onLinux, patient, pressed, until } from '
 import { startApp, targets } from './targets.ts'
 
 // The short form. Ten times as many are in the long form.
-describeAbuse({ slow: 250, deaf: 40, gone: 500, left: 200, silent: 30 })
+describeAbuse({ slow: 250, deaf: 20, gone: 300, left: 100, silent: 30 })
 
 // Not on Deno's `node:http`, which fails by then; and one test covers `node:http` of Node.js.
 describe.each(
