@@ -218,12 +218,12 @@ describe('in memory', () => {
 
   test('many priorities are kept in order, and cost no more than their number', async () => {
     const queue = memoryQueue<number>(freshName('priorities'))
-    const ranks = [...Array(50_000).keys()].map((i) => (i * 7919) % 50_000)
+    const ranks = [...Array(20_000).keys()].map((i) => (i * 7919) % 20_000)
     await queue.publishMany(ranks, (priority) => ({ priority }))
     const seen: number[] = []
     await queue.subscribe((payload) => void seen.push(payload))
     await until(() => seen.length === ranks.length, 'all')
-    expect(seen).toEqual([...Array(50_000).keys()])
+    expect(seen).toEqual([...Array(20_000).keys()])
   })
 
   test('an exponential backoff that no timer could keep waits as long as one can', async () => {

@@ -131,7 +131,7 @@ describe('keys do not leave the root', () => {
       let own = 0
       // Until the folder was there at least once, however the two processes are scheduled.
       const end = Date.now() + 30_000
-      for (let i = 0; i < 600 || (own === 0 && Date.now() < end); i++) {
+      for (let i = 0; i < 300 || (own === 0 && Date.now() < end); i++) {
         const text = await storage.getObject('sub/a', 'text').catch((error) => error.code)
         expect(['mine', 'FileNotFoundError', 'StorageKeyError', 'StorageRefusedError']).toContain(text)
         if (text === 'mine') own++
@@ -197,10 +197,10 @@ describe('on the disk', () => {
     expect(await storage.getObject('hot', 'text')).toBe(contentType.repeat(2))
   })
 
-  test('500 streams that are given up leave no file open', async () => {
+  test('150 streams that are given up leave no file open', async () => {
     await storage.putObject('a', new Uint8Array(1_000_000))
     const before = openFiles()
-    for (let i = 0; i < 500; i++) {
+    for (let i = 0; i < 150; i++) {
       const stream = await storage.getObject('a', 'stream')
       if (i % 2 === 0) for await (const _chunk of stream) break
       else stream.destroy()
