@@ -75,8 +75,9 @@ export const pgboss: ServedEngine = {
     await makeTables(postgres.url)
     return postgres
   },
+  // Each connection is a process of Postgres, which takes 8 ms of processor time before its first query.
   config: (url, more) => ({
-    pgboss: { connectionString: url, pollInterval: 500, publishTimeout, ...more },
+    pgboss: { connectionString: url, pollInterval: 500, max: 4, publishTimeout, ...more },
   }),
   impatient: {
     options: { superviseIntervalSeconds: 1, monitorIntervalSeconds: 1, maintenanceIntervalSeconds: 1 },
