@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { redact } from '../../../../plugins/shared/values/redact.ts'
 import { cutText, redactText } from '../../../../plugins/shared/values/redact-text.ts'
+import { isLong } from '../../../support/long.ts'
 
 /** Numbers that are the same in each run. */
 function random(seed: number) {
@@ -195,26 +196,36 @@ const characters = '#/@?:;,&=+%!$*()[]{}<>|\\\'"`~^'.split('')
 describe.each(Object.entries(structures))('in %s', (_kind, { secret, text, open }) => {
   const next = random(7)
   const some = () => Array.from({ length: next(4) }, () => characters[next(characters.length)]).join('')
-  const cases = Array.from({ length: 300 }, () => ({ name: names[next(names.length)]!, secret: secret(some()) }))
+  const cases = Array.from({ length: isLong ? 300 : 75 }, () => ({
+    name: names[next(names.length)]!,
+    secret: secret(some()),
+  }))
 
   test('a secret is hidden, and what is around it is shown', () => {
+    const faults: unknown[] = []
     for (const one of cases) {
-      const shown = redactText(text(one.name, one.secret))
-      for (const piece of pieces(one.secret)) expect(shown, text(one.name, one.secret)).not.toContain(piece)
-      for (const piece of open) expect(shown, text(one.name, one.secret)).toContain(piece)
-      expect(redactText(shown)).toBe(shown)
+      const given = text(one.name, one.secret)
+      const shown = redactText(given)
+      const visible = pieces(one.secret).filter((piece) => shown.includes(piece))
+      const hidden = open.filter((piece) => !shown.includes(piece))
+      const isDone = redactText(shown) === shown
+      if (visible.length > 0 || hidden.length > 0 || !isDone) faults.push({ given, shown, visible, hidden, isDone })
     }
+    expect(faults).toEqual([])
   })
 
   test('no beginning of the text shows it', () => {
-    for (const one of cases.slice(0, 10)) {
+    const faults: unknown[] = []
+    for (const one of cases.slice(0, isLong ? 10 : 3)) {
       const whole = text(one.name, one.secret)
       const first = whole.indexOf(one.secret.slice(0, 4))
       for (let end = first + 4; end < whole.length; end += 3) {
         const shown = redactText(cutText(`${'x '.repeat(200)}${whole}`, 400 + end))
-        for (const piece of pieces(one.secret)) expect(shown, whole.slice(0, end)).not.toContain(piece)
+        const visible = pieces(one.secret).filter((piece) => shown.includes(piece))
+        if (visible.length > 0) faults.push({ given: whole.slice(0, end), shown, visible })
       }
     }
+    expect(faults).toEqual([])
   })
 })
 
@@ -304,7 +315,7 @@ test.each([
   'token:\n ',
   '"cookie",',
 ])('the work on a long text grows with its length: %j', (one) => {
-  for (const end of ['', 'x', '\n@']) {
+  for (const end of isLong ? ['', 'x', '\n@'] : ['', '\n@']) {
     const text = one.repeat(150_000 / one.length) + end
     expect(redactText(text).length).toBeLessThan(20 * text.length)
   }

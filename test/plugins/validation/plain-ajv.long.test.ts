@@ -1,0 +1,2 @@
+// The same with four times as many schemas.
+import './plain-ajv.test.ts'
