@@ -54,14 +54,20 @@ test('a raised limit is found, unless the product has grown by a capability', ()
 
 // A tarball of the sources has no history.
 test.runIf(existsSync(join(root, '.git')))('no commit has raised a limit', () => {
-  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' })
+  const git = (args: readonly string[], input = '') =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8', input, maxBuffer: 64 * 1024 ** 2 })
   // By time and not by branch: a merge has two parents, and the file of each.
-  const commits = git('log', '--first-parent', '--reverse', '--format=%H', '--', 'test/limits.json')
-    .split('\n')
-    .filter(Boolean)
-  const committed = commits.map((commit) => ({
-    limits: JSON.parse(git('show', `${commit}:test/limits.json`)) as Limits,
-    message: git('show', '-s', '--format=%B', commit),
-  }))
+  const log = git(['log', '--first-parent', '--reverse', '--format=%H%n%B%x00', '--', 'test/limits.json'])
+  const commits = log.split('\0').flatMap((entry) => {
+    const [, commit, message = ''] = /^(\w{40,})\n(.*)$/s.exec(entry.trimStart()) ?? []
+    return commit === undefined ? [] : [{ commit, message }]
+  })
+  const separator = '-'.repeat(40)
+  const asked = commits.map(({ commit }) => `${commit}:test/limits.json`).join('\n')
+  const files = git(['cat-file', `--batch=${separator}`], asked)
+    .split(`${separator}\n`)
+    .slice(1)
+  expect(files).toHaveLength(commits.length)
+  const committed = commits.map(({ message }, i) => ({ limits: JSON.parse(files[i]!) as Limits, message }))
   expect(raised([...committed, { limits, message: '' }])).toEqual([])
 })

@@ -1,0 +1,2 @@
+// The same with more than four times as many schemas.
+import './writers.test.ts'
