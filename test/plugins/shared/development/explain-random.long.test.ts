@@ -1,0 +1,2 @@
+// The same with four times as many trees.
+import './explain-random.test.ts'
