@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { RouteCollection } from 'framework/kernel'
 import { expect, test } from 'vitest'
 import { RouteTable } from '../../../kernel/routing/table.ts'
+import { isLong } from '../../support/long.ts'
 import { quickest } from '../../support/quickest.ts'
 
 let seed = 20_260_101
@@ -68,9 +69,11 @@ function search(patterns: readonly string[], path: string, cut: number): Result 
   return found[0]?.result
 }
 
-test('200 random sets of routes answer 200 random paths each as the plain rules do', () => {
+const sets = isLong ? 200 : 50
+
+test(`${sets} random sets of routes answer 200 random paths each as the plain rules do`, () => {
   let compared = 0
-  for (let set = 0; set < 200; set++) {
+  for (let set = 0; set < sets; set++) {
     const routes = new RouteCollection()
     const patterns: Record<string, string[]> = { GET: [], POST: [], DELETE: [] }
     for (let i = 0; i < 12; i++) {
@@ -105,7 +108,7 @@ test('200 random sets of routes answer 200 random paths each as the plain rules 
       if (!isDeepStrictEqual(table.allowed(path), allowed)) expect(table.allowed(path)).toEqual(allowed)
     }
   }
-  expect(compared).toBe(120_000)
+  expect(compared).toBe(600 * sets)
 })
 
 test('10 000 routes are compiled and found', () => {
@@ -128,6 +131,6 @@ test('a hostile path of 64 kB is answered at once', async () => {
     `/a/${'%25'.repeat(21_000)}`,
     `/${'a'.repeat(64_000)}/b`,
   ]) {
-    expect((await quickest(() => table.match('GET', path))).ms).toBeLessThan(50)
+    expect((await quickest(() => table.match('GET', path), 5, 50)).ms).toBeLessThan(50)
   }
 })

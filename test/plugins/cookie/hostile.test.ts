@@ -100,7 +100,7 @@ describe('CO-03: whatever a Cookie header holds', () => {
     expect(Object.keys(await read(many))).toHaveLength(500)
     const server = serverWith({ secret })
     const forged = Array.from({ length: 500 }, (_, i) => `c${i}=x.${'A'.repeat(43)}`).join('; ')
-    const { result, ms } = await quickest(() => server.inject.get('/signed', { headers: { cookie: forged } }))
+    const { result, ms } = await quickest(() => server.inject.get('/signed', { headers: { cookie: forged } }), 5, 300)
     result.assertBodyDeepEqual({})
     expect(ms).toBeLessThan(300)
     expect(await read(`a=${'x'.repeat(8192)}`)).toEqual({ a: 'x'.repeat(8192) })
@@ -130,7 +130,7 @@ describe('CO-03: whatever a Cookie header holds', () => {
 
   test('a million separators are read in no time', async () => {
     for (const text of [';', '=', ' ', 'a=;', ' = ; ', '"', '%']) {
-      expect((await quickest(() => read(text.repeat(1_000_000 / text.length)), 3)).ms).toBeLessThan(400)
+      expect((await quickest(() => read(text.repeat(1_000_000 / text.length)), 3, 400)).ms).toBeLessThan(400)
     }
   })
 })

@@ -221,7 +221,7 @@ describe('no input forges a header or a recipient', () => {
     for (const bomb of bombs) {
       const sending = () =>
         expect(sent((mail) => hello(mail).to(bomb as 'a@b'))).rejects.toMatchObject({ code: 'MailAddressError' })
-      expect((await quickest(sending)).ms).toBeLessThan(50)
+      expect((await quickest(sending, 5, 50)).ms).toBeLessThan(50)
     }
   })
 

@@ -4,6 +4,7 @@ import { type Request, RouteCollection, Server, type Session, type SessionStore 
 import type { session } from 'framework/plugins'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
+import { isLong } from '../../support/long.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
@@ -74,7 +75,7 @@ describe('CO-05: the signature of the session cookie', () => {
     expect(own.sid).toBe(cookies.sid)
   })
 
-  test('not one of 20 000 tampered cookies reaches the store', async () => {
+  test(`not one of ${isLong ? 20 : 4} 000 tampered cookies reaches the store`, async () => {
     const { rows, asked, store } = mapStore()
     const server = serverWith({ store, secret: [secret, older] })
     const { sid } = await write(server, { user: 'ada' })
@@ -85,7 +86,7 @@ describe('CO-05: the signature of the session cookie', () => {
       return random % below
     }
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
-    for (let i = 0; i < 20_000; i++) {
+    for (let i = 0; i < (isLong ? 20_000 : 4_000); i++) {
       const at = next(text.length)
       const letter = letters[next(letters.length)]!
       let made = [text.slice(0, at) + letter + text.slice(at + 1), text.slice(0, at), text.slice(at), text + letter][

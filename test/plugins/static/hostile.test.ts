@@ -29,19 +29,14 @@ describe('no spelling gets out of the root', () => {
     const { server } = makeServer({ prefix })
     const { port } = await server.listen()
     const before = readdirSync('/proc/self/fd').length
-    for (const spelling of traversals) {
-      const paths = prefix === '/' ? [spelling] : [`${prefix}${spelling}`, spelling]
-      for (const path of paths) {
-        const { text, statuses } = await sendRaw(port, Buffer.from(request(path)).toString('latin1'))
-        expect(text, path).not.toContain(secret)
-        expect(text, path).not.toContain('root:')
-        expect(text, path).not.toContain(process.cwd())
-        expect(
-          statuses.every((status) => status < 500),
-          `${path}: ${statuses}`,
-        ).toBe(true)
-      }
+    const paths = traversals.flatMap((spelling) => (prefix === '/' ? spelling : [prefix + spelling, spelling]))
+    const faults: unknown[] = []
+    for (const path of paths) {
+      const { text, statuses } = await sendRaw(port, Buffer.from(request(path)).toString('latin1'))
+      const out = [secret, 'root:', process.cwd()].filter((part) => text.includes(part))
+      if (out.length > 0 || statuses.some((status) => status >= 500)) faults.push([path, statuses, out])
     }
+    expect(faults).toEqual([])
     await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before)
     const { statuses } = await sendRaw(port, request(`${prefix === '/' ? '' : prefix}/a.txt`))
     expect(statuses).toEqual([200])

@@ -242,7 +242,7 @@ describe('hostile lengths (quadratic parsing, CVE-2025-25200)', () => {
       const server = serverWith({ ...trusting, header })
       const headers = { 'x-forwarded-for': value, 'x-forwarded-proto': value, forwarded: value }
       await server.inject.get('/', { headers, ip: '10.0.0.1' })
-      const { ms } = await quickest(() => server.inject.get('/', { headers, ip: '10.0.0.1' }))
+      const { ms } = await quickest(() => server.inject.get('/', { headers, ip: '10.0.0.1' }), 5, 5)
       expect(ms).toBeLessThan(5)
     }
   })

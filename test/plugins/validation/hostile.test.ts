@@ -112,9 +112,9 @@ describe('large and wrong input', () => {
     expect(answer.status).toBe(422)
     expect(rows.length).toBeLessThanOrEqual(20)
     expect(answer.body.byteLength).toBeLessThan(10_000)
-    const parsing = await quickest(() => unchecked.inject(request))
-    const checking = await quickest(() => server.inject(request))
-    expect(checking.ms - parsing.ms).toBeLessThan(50)
+    const both = await quickest(() => server.inject(request), 5, 50)
+    const parsing = both.ms < 50 ? 0 : (await quickest(() => unchecked.inject(request))).ms
+    expect(both.ms - parsing).toBeLessThan(50)
   })
 
   test('the second of two schemas is found after a hundred thousand errors of the first', async () => {

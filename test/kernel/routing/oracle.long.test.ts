@@ -1,0 +1,2 @@
+// The same with four times as many sets of routes.
+import './oracle.test.ts'

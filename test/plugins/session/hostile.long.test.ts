@@ -1,0 +1,2 @@
+// The same with five times as many forged cookies.
+import './hostile.test.ts'
