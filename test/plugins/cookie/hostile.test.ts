@@ -3,6 +3,7 @@ import type { cookie, SetCookieOptions } from 'framework/plugins/cookie'
 import { afterEach, describe, expect, test } from 'vitest'
 import { sendRaw } from '../../conformance/raw-client.ts'
 import { memoryLogger } from '../../support/kernel.ts'
+import { isLong } from '../../support/long.ts'
 import { quickest } from '../../support/quickest.ts'
 
 const servers: Server[] = []
@@ -283,7 +284,7 @@ describe('CO-05: signed cookies', () => {
     return { server, text: (await server.inject.get('/set')).cookies()[name]! }
   }
 
-  test('not one of 20 000 tampered values is taken', async () => {
+  test(`not one of ${isLong ? 20 : 4} 000 tampered values is taken`, async () => {
     const { server, text } = await signed('user.1', [secret, 'another secret that is taken too'])
     let accepted: unknown[] = []
     server.get('/count', (req) => {
@@ -312,7 +313,7 @@ describe('CO-05: signed cookies', () => {
       const made = kinds[next(kinds.length)]!()
       return made === text ? `${text}x` : made
     }
-    for (let i = 0; i < 40; i++) {
+    for (let i = 0; i < (isLong ? 40 : 8); i++) {
       // The same name each time: a signature counts for one name only, so that another would prove nothing.
       for (let j = 0; j < 500; j++) {
         const value = encodeURIComponent(tamper())

@@ -14,7 +14,7 @@ test('an application with all plugins leaves nothing, however often it boots and
   await bootOnce(redis.url)
   const leaks = trackLeaks()
   const before = process.getActiveResourcesInfo().length
-  for (let i = 0; i < 10; i++) await bootOnce(redis.url)
+  for (let i = 0; i < 3; i++) await bootOnce(redis.url)
   await leaks.assertNone()
   leaks.stop()
   expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before)

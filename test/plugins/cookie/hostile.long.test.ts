@@ -1,0 +1,2 @@
+// The same with five times as many tampered values.
+import './hostile.test.ts'

@@ -1,0 +1,2 @@
+// The same with almost four times as many random schemas.
+import './schemas.test.ts'
