@@ -1,5 +1,5 @@
-// One of two processes of an application: `web` takes requests and publishes, `work` does the rest. Prints its spans at the end, or sends them to a
-// collector.
+// One of two processes of an application: `web` takes requests and publishes, `work` does the rest. Sends its spans to a collector, and
+// prints them at the end.
 import { tracingChannel } from 'node:diagnostics_channel'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
@@ -7,8 +7,8 @@ import { bullmqQueue, cron, Mailer, memoryTransport, mqtt, RouteCollection, Serv
 
 const { ROLE, REDIS, MQTT, COLLECTOR } = process.env
 const memory = new InMemorySpanExporter()
-const exporter = COLLECTOR === undefined ? memory : new OTLPTraceExporter({ url: COLLECTOR })
-const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+const exporters = [memory, new OTLPTraceExporter({ url: COLLECTOR })]
+const provider = new NodeTracerProvider({ spanProcessors: exporters.map((one) => new SimpleSpanProcessor(one)) })
 provider.register()
 
 const orders = bullmqQueue('orders')

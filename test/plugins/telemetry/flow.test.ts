@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasMosquitto, type Mosquitto, startMosquitto } from '../../support/mosquitto.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { until } from '../../support/queues.ts'
@@ -29,18 +29,33 @@ const tree = [
 describe.skipIf(!hasRedis || !hasMosquitto)('one trace through two processes', () => {
   let redis: OwnServer
   let broker: Mosquitto
+  /** Of one order, which both tests read: what the processes print, and what a collector receives. */
+  let report: Report
+  const received: PlacedSpan[] = []
+  const collector = createServer(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk as Buffer)
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as Otlp
+    for (const { spans } of body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans))
+      received.push(...spans.map(decoded))
+    res.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  })
   beforeAll(async () => {
     ;[redis, broker] = await Promise.all([startRedis('--maxmemory-policy', 'noeviction'), startMosquitto()])
+    await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+    report = await order()
   })
-  afterAll(() => Promise.all([redis.stop(), broker.stop()]))
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL')
+    collector.closeAllConnections()
+    collector.close()
+    await Promise.all([redis?.stop(), broker?.stop()])
+  })
 
   const children: ChildProcess[] = []
-  afterEach(() => {
-    for (const child of children.splice(0)) child.kill('SIGKILL')
-  })
-
-  async function start(role: 'web' | 'work', more: NodeJS.ProcessEnv = {}) {
-    const env = { ...process.env, ROLE: role, REDIS: redis.url, MQTT: broker.url, ...more }
+  async function start(role: 'web' | 'work') {
+    const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/v1/traces`
+    const env = { ...process.env, ROLE: role, REDIS: redis.url, MQTT: broker.url, COLLECTOR: url }
     const child = spawn(process.execPath, [`${import.meta.dirname}/app.mjs`], {
       env,
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -52,8 +67,8 @@ describe.skipIf(!hasRedis || !hasMosquitto)('one trace through two processes', (
     return { port, report: next as () => Promise<Report>, end: () => child.stdin!.end('end\n') }
   }
 
-  async function order(more: NodeJS.ProcessEnv = {}): Promise<Report> {
-    const [work, web] = await Promise.all([start('work', more), start('web', more)])
+  async function order(): Promise<Report> {
+    const [work, web] = await Promise.all([start('work'), start('web')])
     const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`
     const answer = await fetch(`http://127.0.0.1:${web.port}/orders/5`, { method: 'POST', headers: { traceparent } })
     expect(answer.status).toBe(202)
@@ -63,8 +78,8 @@ describe.skipIf(!hasRedis || !hasMosquitto)('one trace through two processes', (
     return { spans: [...ofWeb.spans, ...ofWork.spans], lines: [...ofWeb.lines, ...ofWork.lines] }
   }
 
-  test('request, queue, a failed attempt, mqtt and mail; a run of a job is a trace of its own', async () => {
-    const { spans, lines } = await order()
+  test('request, queue, a failed attempt, mqtt and mail; a run of a job is a trace of its own', () => {
+    const { spans, lines } = report
     const ofRequest = spans.filter(({ traceId }) => traceId === '1'.repeat(32))
     expect(treeOf(ofRequest)).toEqual(tree)
     expect(treeOf(spans.filter((span) => !ofRequest.includes(span)))).toEqual(['cron tidying', '  mail main'])
@@ -84,24 +99,8 @@ describe.skipIf(!hasRedis || !hasMosquitto)('one trace through two processes', (
   })
 
   test('the same over OTLP, as a collector receives it', async () => {
-    const received: PlacedSpan[] = []
-    const collector = createServer(async (req, res) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of req) chunks.push(chunk as Buffer)
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Otlp
-      for (const { spans } of body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans))
-        received.push(...spans.map(decoded))
-      res.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-    })
-    await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
-    try {
-      await order({ COLLECTOR: `http://127.0.0.1:${(collector.address() as AddressInfo).port}/v1/traces` })
-      await until(() => received.length === tree.length + 2, 'all spans')
-      expect(treeOf(received.filter(({ traceId }) => traceId === '1'.repeat(32)))).toEqual(tree)
-    } finally {
-      collector.closeAllConnections()
-      collector.close()
-    }
+    await until(() => received.length === tree.length + 2, 'all spans')
+    expect(treeOf(received.filter(({ traceId }) => traceId === '1'.repeat(32)))).toEqual(tree)
   })
 })
 
