@@ -2,6 +2,7 @@ import { RouteCollection, Server } from 'framework'
 import type { cookie, SetCookieOptions } from 'framework/plugins/cookie'
 import { afterEach, describe, expect, test } from 'vitest'
 import { sendRaw } from '../../conformance/raw-client.ts'
+import { Chance } from '../../support/chance.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { isLong } from '../../support/long.ts'
 import { quickest } from '../../support/quickest.ts'
@@ -291,11 +292,8 @@ describe('CO-05: signed cookies', () => {
       accepted = Object.values(req.signedCookies)
       return 'ok'
     })
-    let random = 1
-    const next = (below: number) => {
-      random = (Math.imul(random, 1103515245) + 12345) & 0x7fffffff
-      return random % below
-    }
+    const chance = new Chance(1)
+    const next = (below: number) => chance.below(below)
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ü\u0141'
     const tamper = () => {
       const at = next(text.length)

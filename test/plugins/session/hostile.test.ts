@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { type Request, RouteCollection, Server, type Session, type SessionStore } from 'framework'
 import type { session } from 'framework/plugins'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { Chance } from '../../support/chance.ts'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import { isLong } from '../../support/long.ts'
 
@@ -80,11 +81,8 @@ describe('CO-05: the signature of the session cookie', () => {
     const server = serverWith({ store, secret: [secret, older] })
     const { sid } = await write(server, { user: 'ada' })
     const text = sid!
-    let random = 7
-    const next = (below: number) => {
-      random = (Math.imul(random, 1103515245) + 12345) & 0x7fffffff
-      return random % below
-    }
+    const chance = new Chance(7)
+    const next = (below: number) => chance.below(below)
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
     for (let i = 0; i < (isLong ? 20_000 : 4_000); i++) {
       const at = next(text.length)
