@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { channelsInPairs, cronInPairs, mqttInPairs, queuesInPairs } from '../support/pairs.ts'
 
-// The suites of the plugins have the short form, with a hundred pairs.
+// The suites of the plugins have the short form, with twenty or a hundred pairs.
 test.each([
   ['queues', queuesInPairs],
   ['mqtt', mqttInPairs],
