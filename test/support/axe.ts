@@ -5,16 +5,24 @@ import { isLong } from './long.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds in a page as it is, each rule with the elements that break it. `options` are those of axe, for example for some rules only. */
-export async function violations(page: Page, options: object = {}): Promise<unknown[]> {
+/**
+ * What axe finds in a page as it is, each rule with the elements that break it. `options` are those of axe, for example for some rules only, and
+ * so is `context`, which leaves out elements.
+ */
+export async function violations(page: Page, options: object = {}, context: object = {}): Promise<unknown[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe)
-  return page.evaluate(async (options) => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
-    }
-    const { violations } = await axe.run(options)
-    return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])
-  }, options)
+  return page.evaluate(
+    async ([context, options]) => {
+      const { axe } = globalThis as unknown as {
+        axe: {
+          run(context: object, options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>
+        }
+      }
+      const { violations } = await axe.run({ include: document, ...context }, options)
+      return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])
+    },
+    [context, options] as const,
+  )
 }
 
 export interface Looks {
