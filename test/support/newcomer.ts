@@ -90,8 +90,6 @@ const environment = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => {
     npm_config_prefer_offline: 'true',
     npm_config_audit: 'false',
     npm_config_fund: 'false',
-    // Of the compiler: a third of its processor time.
-    GOGC: 'off',
     ...more,
   }
 }
