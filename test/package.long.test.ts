@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { buildIfMissing, execOutput, expectTypesToResolve, pack, root } from './support/package/tarball.ts'
-// The same with what npm installs, on every version of Node.js.
-import './package.test.ts'
 
 test('the types of every entry point resolve under every resolution of modern modules', async () => {
   buildIfMissing()

@@ -7,7 +7,6 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runtimeBinary } from './runtimes/run.mjs'
-import { isLong } from './support/long.ts'
 import { loadedBy, packageOf } from './support/package/loaded-packages.ts'
 import { buildIfMissing, execOutput, filesOf, installInto, pack, root } from './support/package/tarball.ts'
 import { runTsc } from './support/typescript.ts'
@@ -250,11 +249,7 @@ describe('a project that installs nothing else', () => {
     expect(packages.filter((name) => !leanPackages.includes(name))).toEqual([])
   })
 
-  test.each([
-    'node22',
-    ...(isLong ? ['node24'] : []),
-    'node26',
-  ])('responds without loading fetch and HTTPS on %s', async (runtime) => {
+  test.each(['node22', 'node24', 'node26'])('responds without loading fetch and HTTPS on %s', async (runtime) => {
     writeFileSync(join(consumer, 'lean.mjs'), lean)
     const loaded = await execOutput(runtimeBinary(runtime)!, ['lean.mjs'], consumer)
     expect(JSON.parse(loaded)).toEqual([])

@@ -1,21 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { join, posix } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import manifest from '../../../package.json' with { type: 'json' }
-import { isLong } from '../long.ts'
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -107,76 +96,7 @@ export async function installInto(folder: string, tarball: string): Promise<void
       dependencies: { [manifest.name]: `file:${tarball}` },
     }),
   )
-  if (isLong) await npm(['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], folder)
-  else await installByLinks(folder, tarball)
+  await npm(['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], folder)
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
   symlinkSync(join(root, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'))
-}
-
-interface Locked {
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly bin?: Readonly<Record<string, string>>
-}
-
-/**
- * What `npm install` does, which takes ten seconds of processor time for that and which newcomer.test.ts lets it do: the files of the
- * tarball, and the packages that its manifest requires, which are those of this repository under second names.
- */
-async function installByLinks(folder: string, tarball: string): Promise<void> {
-  const packages = join(folder, 'node_modules')
-  const own = join(packages, manifest.name)
-  mkdirSync(own, { recursive: true })
-  await execOutput('tar', ['-xzf', tarball, '-C', own, '--strip-components=1'], folder)
-  const packed = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as Locked
-  mkdirSync(join(packages, '.bin'))
-  for (const [name, file] of Object.entries(packed.bin ?? {})) {
-    chmodSync(join(own, file), 0o755)
-    symlinkSync(join('..', manifest.name, file), join(packages, '.bin', name))
-  }
-  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, Locked>
-  }
-  const needed = new Set<string>()
-  const add = (from: string, { dependencies = {} }: Locked) => {
-    for (const name of Object.keys(dependencies)) {
-      const place = placeOf(name, from, lock.packages)
-      if (needed.has(place)) continue
-      needed.add(place)
-      add(place, lock.packages[place]!)
-    }
-  }
-  add('', packed)
-  for (const place of needed) linkPackage(join(root, place), join(folder, place))
-  const installed = [...needed].map((place) => [place, lock.packages[place]])
-  writeFileSync(
-    join(packages, '.package-lock.json'),
-    JSON.stringify({ packages: { [`node_modules/${manifest.name}`]: packed, ...Object.fromEntries(installed) } }),
-  )
-}
-
-/** Where the lock file has the package that a module in `from` gets for a name. */
-function placeOf(name: string, from: string, packages: Readonly<Record<string, Locked>>): string {
-  const place = posix.join(from, 'node_modules', name)
-  if (place in packages) return place
-  if (from === '') throw new Error(`package-lock.json has no package ${name}`)
-  return placeOf(name, from.slice(0, Math.max(0, from.lastIndexOf('node_modules/') - 1)), packages)
-}
-
-/** The files of a package under second names, without the packages in it. */
-function linkPackage(from: string, to: string): void {
-  mkdirSync(to, { recursive: true })
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)]
-    if (!entry.isDirectory()) linkFile(source, target)
-    else if (entry.name !== 'node_modules') linkPackage(source, target)
-  }
-}
-
-function linkFile(from: string, to: string): void {
-  try {
-    linkSync(from, to)
-  } catch {
-    // On another file system.
-    copyFileSync(from, to)
-  }
 }
