@@ -32,10 +32,11 @@ export async function builtModules(): Promise<string> {
   const name = `${prefix}${stateOf([...files, ...entryPoints, ...tools])}`
   const folder = join(place, name)
   if (existsSync(folder)) return folder
-  // Another run may still use what is newer.
+  // Another run may still use what is newer, or rename or remove a folder at this moment: the steps of a run build at the same time.
   const old = readdirSync(place).filter((other) => other.startsWith(prefix))
   for (const other of old.map((one) => join(place, one))) {
-    if (statSync(other).mtimeMs < Date.now() - hour) rmSync(other, { recursive: true, force: true })
+    const changed = statSync(other, { throwIfNoEntry: false })?.mtimeMs
+    if (changed !== undefined && changed < Date.now() - hour) rmSync(other, { recursive: true, force: true })
   }
   const unfinished = join(place, `${prefix}${process.pid}`)
   await build(

@@ -73,8 +73,7 @@ export async function runOldest(context, { seed, long }) {
     {},
     false,
   )
-  if (report === undefined) return withoutReport(result)
-  const outcome = countReport(report, result.code, context.root)
+  const outcome = report === undefined ? withoutReport(result) : countReport(report, result.code, context.root)
   if (outcome.failed > 0) context.print(result.output)
   return { ...outcome, note: `${name}, ${outcome.note}` }
 }
