@@ -44,7 +44,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () =>
 // The types, and a module for each source file.
 const tsc = [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', out]
 if (values.unchecked) tsc.push('--noCheck', '--checkers', '1')
-const compiled = spawnSync(process.execPath, tsc, { cwd: root, encoding: 'utf8' })
+// It keeps nearly all that it allocates: looking for garbage takes a fifth of the processor time of a build.
+const env = { ...process.env, GOGC: 'off', GOMEMLIMIT: '2GiB' }
+const compiled = spawnSync(process.execPath, tsc, { cwd: root, encoding: 'utf8', env })
 process.stdout.write(compiled.stdout)
 // The hooks that load TypeScript run in a thread of their own, and serve, start and rehearse pass modules to another process that run before an
 // application: both by their files, so they are entry points.
