@@ -117,6 +117,7 @@ export async function onceKillRounds(
   try {
     await complete()
     const lanes = Array.from({ length: 8 }, lane)
+    await until(() => responded.size > 5, 'the first responses', 60_000)
     for (let round = 0; round < rounds; round++) {
       await pause(100 + chance.below(300))
       const ms = 50 + chance.below(300)
