@@ -1,15 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -32,14 +22,8 @@ const root = import.meta.dirname
 const licencesFile = 'licences-of-built-in-packages.txt'
 if (values['if-changed'] && isUpToDate()) process.exit()
 console.error(`Building to ${values.out} (some seconds) …`)
-const target = join(root, relative(root, values.out))
-// Beside it, and renamed at the end: what runs from the last build is not disturbed, and two builds at once are not in each other's way.
-const out = `${target}-${process.pid}`
-const last = `${out}-last`
-process.once('exit', () => {
-  for (const folder of [out, last]) rmSync(folder, { recursive: true, force: true })
-})
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
+const out = join(root, relative(root, values.out))
+rmSync(out, { recursive: true, force: true })
 
 // The types, and a module for each source file.
 const tsc = [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', out]
@@ -214,10 +198,6 @@ const licences = builtIn.map((name) => {
   return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
 })
 if (compiled.status === 0) writeFileSync(join(out, licencesFile), licences.join('\n\n'))
-if (!values['if-changed'] || !isUpToDate()) {
-  if (existsSync(target)) renameSync(target, last)
-  renameSync(out, target)
-}
 process.exitCode = compiled.status ?? 1
 
 function isUpToDate() {

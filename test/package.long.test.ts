@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { buildIfMissing, execOutput, expectTypesToResolve, pack, root } from './support/package/tarball.ts'
+import { buildIfMissing, expectTypesToResolve, pack, root } from './support/package/tarball.ts'
 
 test('the types of every entry point resolve under every resolution of modern modules', async () => {
   buildIfMissing()
@@ -13,13 +13,4 @@ test('the types of every entry point resolve under every resolution of modern mo
     .map((name) => `plugins/${name}`)
   expect(plugins.length).toBeGreaterThan(35)
   await expectTypesToResolve(await pack(scratch, root, '--ignore-scripts'), plugins, scratch)
-})
-
-test('two builds of one folder at once leave one whole build, and nothing beside it', async () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'framework-builds-'))
-  onTestFinished(() => rmSync(scratch, { recursive: true, force: true }))
-  const build = () => execOutput(process.execPath, ['build.mjs', '--unchecked', '--out', join(scratch, 'dist')], root)
-  await Promise.all([build(), build()])
-  expect(readdirSync(scratch)).toEqual(['dist'])
-  expect(existsSync(join(scratch, 'dist/licences-of-built-in-packages.txt'))).toBe(true)
 })
