@@ -156,7 +156,7 @@ describe.concurrent.each([...new Set([own, ...(isLong ? ['24'] : []), newest])])
 
   // What keeps a request is the framework's code, the same on each version.
   if (isLong || version === newest)
-    test.skipIf(node === undefined)('requests that were answered do not become old objects', async () => {
+    test.skipIf(node === undefined)('requests that have had their response do not become old objects', async () => {
       const { hello, later, post } = scenarios
       const survivals = await run<Record<string, Record<Way, number>>>(node!, 'survival', { hello, later, post })
       const most = Math.max(...Object.values(survivals).flatMap((ways) => Object.values(ways)))
