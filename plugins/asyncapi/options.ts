@@ -3,13 +3,10 @@ import {
   type AccessOptions,
   commonMembers,
   componentsOfKind,
-  extensible,
-  infoMembers,
+  infoWith,
   servedMembers,
   servedOf,
   server,
-  text,
-  url,
 } from '../shared/descriptions/options.ts'
 import type { SecurityRequirement } from '../shared/descriptions/security.ts'
 import { publicDescription } from '../shared/doctor/public-page.ts'
@@ -45,9 +42,7 @@ export interface AsyncApiOptions extends MessageDescriptionOptions, AccessOption
 }
 
 const description = {
-  info: extensible({ ...infoMembers, license: extensible({ name: text.required(), url }).optional() }).says(
-    'an object',
-  ),
+  info: infoWith({}),
   servers: option
     .list(
       server.into((given, place) => {

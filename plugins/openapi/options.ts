@@ -4,12 +4,11 @@ import {
   commonMembers,
   componentsOfKind,
   extensible,
-  infoMembers,
+  infoWith,
   servedMembers,
   servedOf,
   server,
   text,
-  url,
 } from '../shared/descriptions/options.ts'
 import { publicDescription } from '../shared/doctor/public-page.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
@@ -69,11 +68,7 @@ type Kinds = Record<Exclude<keyof OpenApiComponents, `x-${string}`>, ReturnType<
 const kinds = Object.fromEntries(componentKinds.map((kind) => [kind, componentsOfKind(kind)])) as Kinds
 
 const description = {
-  info: extensible({
-    ...infoMembers,
-    summary: text,
-    license: extensible({ name: text.required(), identifier: text, url }).optional(),
-  }).says('an object'),
+  info: infoWith({ summary: text }, { identifier: text }),
   servers: option.list(server).says('a list of objects { url, description }'),
   ...commonMembers,
   components: extensible(kinds).says('an object').optional(),

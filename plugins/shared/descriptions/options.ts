@@ -16,14 +16,13 @@ export function extensible<Fields extends option.Members>(members: Fields) {
 
 const externalDocs = extensible({ url: url.required(), description: text })
 
-/** Information about an API, in terms that every format has. */
-export const infoMembers = {
-  title: text,
-  version: text,
-  description: text,
-  termsOfService: url,
-  contact: extensible({ name: text, url, email: text }).optional(),
-}
+/** Information about an API: what every format has, with what one of them adds to it and to its licence. */
+export const infoWith = <More extends option.Members>(more: More, licence: option.Members = {}) =>
+  extensible({
+    ...{ title: text, version: text, description: text, termsOfService: url, ...more },
+    contact: extensible({ name: text, url, email: text }).optional(),
+    license: extensible({ name: text.required(), url, ...licence }).optional(),
+  }).says('an object')
 
 const variable = extensible({ default: text.required(), enum: option.list(text), description: text })
 export const server = extensible({ url: url.required(), description: text, variables: option.record(variable) })
