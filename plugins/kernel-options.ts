@@ -1,4 +1,5 @@
 import type { ResolvedKernelOptions } from '../kernel/options.ts'
+import { announcePluginData } from '../kernel/plugin/define.ts'
 import type { RouteCollection } from '../kernel/routing/collection.ts'
 import { defaultLimits, type Limits, type TlsOptions } from '../kernel/runtime/adapter.ts'
 import type { Logger } from '../kernel/support/logger.ts'
@@ -16,6 +17,9 @@ import * as option from './shared/options/option.ts'
 import { workersOfProcess } from './workers.ts'
 
 readVariablesBy(variable)
+// What our own plugins read of the definitions of others, whichever of them are loaded: a misspelt member is refused.
+const read = 'access asyncapi commands doctor health inspector memory metrics notes openWork openapi reaches runs work'
+for (const member of read.split(' ')) announcePluginData(member)
 
 const portTakes = 'a whole number from 0 to 65535'
 const isPort = (given: unknown) => Number.isInteger(given) && (given as number) >= 0 && (given as number) <= 65_535

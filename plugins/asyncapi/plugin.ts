@@ -1,4 +1,4 @@
-import { announcePluginData, defineErrors, definePlugin, type Kernel } from '../../kernel/index.ts'
+import { defineErrors, definePlugin, type Kernel } from '../../kernel/index.ts'
 import { DocumentService } from '../shared/descriptions/document-service.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { publicPageCheck, warnOfPublicPage } from '../shared/doctor/public-page.ts'
@@ -11,8 +11,6 @@ const { AsyncApiBeforeBootError } = defineErrors({
   AsyncApiBeforeBootError: () =>
     'the messages of a server are unknown before boot. Call await server.ready() first, or use describeMessages(server) of framework/plugins/asyncapi',
 })
-
-announcePluginData('asyncapi')
 
 /**
  * Describes the messages that the server exchanges, in AsyncAPI 3.0: JSON at `/asyncapi.json`, YAML at `/asyncapi.yaml`.

@@ -1,12 +1,10 @@
-import { announcePluginData, definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
+import { definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
 import type { ApiDoc } from '../openapi/index.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { type Outcome, type Probed, probes, type Results, watchChecks, worstOf } from './checks.ts'
 import { gatherChecks } from './gather.ts'
 import { healthOptions } from './options.ts'
-
-announcePluginData('health')
 
 /** What a check does whose outcome has changed, for the log. */
 const changes: Readonly<Record<Outcome, string>> = { ok: 'passes again', degraded: 'is degraded', error: 'fails' }

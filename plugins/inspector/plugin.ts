@@ -1,4 +1,4 @@
-import { announcePluginData, defineErrors, definePlugin } from '../../kernel/index.ts'
+import { defineErrors, definePlugin } from '../../kernel/index.ts'
 import { isProduction, nodeEnv } from '../shared/environment/node-env.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { type InspectorSettings, inspectorOptions } from './options.ts'
@@ -9,8 +9,6 @@ const { InspectorProductionError, InspectorScopeError } = defineErrors({
   InspectorScopeError: (scope: string) =>
     `the inspector is registered in the scope "${scope}", where it would see and serve only that scope. Register it on the server: plugins: { inspector: true }`,
 })
-
-announcePluginData('inspector')
 
 /**
  * Shows what the server does, during development: a page with requests and everything that they caused. `framework serve` enables it.

@@ -1,4 +1,4 @@
-import { announcePluginData, defineErrors, definePlugin, type Kernel } from '../../kernel/index.ts'
+import { defineErrors, definePlugin, type Kernel } from '../../kernel/index.ts'
 import { DocumentService } from '../shared/descriptions/document-service.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { publicPageCheck, warnOfPublicPage } from '../shared/doctor/public-page.ts'
@@ -11,8 +11,6 @@ const { OpenApiBeforeBootError } = defineErrors({
   OpenApiBeforeBootError: () =>
     'the description of a server is not available before boot. Call await server.ready() first, or use describeServer(server) of framework/plugins/openapi',
 })
-
-announcePluginData('openapi')
 
 /**
  * Describes the routes in OpenAPI 3.1.1: JSON at `/docs/json`, YAML at `/docs/yaml`, and a page for trying them out at `/docs`.

@@ -7,6 +7,9 @@ test.each([
   ['docter', 'doctor'],
   ['comands', 'commands'],
   ['healht', 'health'],
+  // Of plugins that this server does not have, and of the command line.
+  ['metrcs', 'metrics'],
+  ['acces', 'access'],
 ])('data that is misspelt, %s, fails where the plugin is defined', (member, meant) => {
   const define = () => definePlugin({ name: 'p', [member]: {} })
   expect(define).toThrow(`"${member}" is not a member of a plugin; did you mean "${meant}"?`)

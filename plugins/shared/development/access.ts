@@ -1,6 +1,4 @@
-import { announcePluginData, type Middleware, type RouteOptions } from '../../../kernel/index.ts'
-
-announcePluginData('access')
+import type { Middleware, RouteOptions } from '../../../kernel/index.ts'
 
 /**
  * Conditions by name, all of which a request must meet. The list has what one of them accepts, so that a longer list lets more requests in;

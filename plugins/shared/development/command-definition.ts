@@ -1,9 +1,4 @@
 import type { HostServer } from '../../../kernel/http/request/request.ts'
-import { announcePluginData } from '../../../kernel/plugin/define.ts'
-
-announcePluginData('commands')
-// Also announces `doctor`: its type is in doctor/check.ts, which no server loads.
-announcePluginData('doctor')
 
 declare module '../../../kernel/plugin/define.ts' {
   interface PluginData {

@@ -1,11 +1,7 @@
-import { announcePluginData } from '../../../kernel/index.ts'
 import { addressOf, shownAddress } from '../stores/address.ts'
 import type { PostgresStoreOptions } from '../stores/postgres.ts'
 import { type RedisAddress, shownRedis } from '../stores/redis.ts'
 import type { PanelServices } from './panels.ts'
-
-announcePluginData('reaches')
-announcePluginData('runs')
 
 declare module '../../../kernel/plugin/define.ts' {
   interface PluginData {

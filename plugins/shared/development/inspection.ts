@@ -9,7 +9,6 @@ import type {
   Listing,
   PluginNode,
 } from '../../../kernel/inspection.ts'
-import { announcePluginData } from '../../../kernel/plugin/define.ts'
 import { showOptions } from '../../../kernel/plugin/options.ts'
 import type { Fallback, PluginEntry, Scope } from '../../../kernel/plugin/scope.ts'
 import type { RouteRecord } from '../../../kernel/routing/collection.ts'
@@ -18,8 +17,6 @@ import type { Step } from '../../../kernel/routing/route.ts'
 import { defineErrors } from '../../../kernel/support/errors.ts'
 import { handlerOf, printRoutes, printTree } from '../terminal/tree.ts'
 import { madeIn } from '../values/memoize.ts'
-
-announcePluginData('notes')
 
 declare module '../../../kernel/plugin/define.ts' {
   interface PluginData {

@@ -1,6 +1,4 @@
-import { announcePluginData, type ServiceStore, type Services } from '../../../kernel/index.ts'
-
-announcePluginData('metrics')
+import type { ServiceStore, Services } from '../../../kernel/index.ts'
 
 /** One figure of a plugin, for the plugin `metrics`. */
 export interface Figure {

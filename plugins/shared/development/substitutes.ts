@@ -1,6 +1,5 @@
 import {
   ArgumentsError,
-  announcePluginData,
   CallSite,
   defineErrors,
   didYouMean,
@@ -19,8 +18,6 @@ export const { PluginOutsideError, ReplacedServiceError, TestedServerError } = d
     `replace("${name}", …) at ${site}: no plugin provides this service.${didYouMean(name, names)} Provided: ${names.join(', ') || 'nothing'}`,
   TestedServerError: (why: string) => why,
 })
-
-announcePluginData('memory')
 
 let making = 0
 

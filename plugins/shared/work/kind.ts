@@ -1,13 +1,10 @@
 import {
-  announcePluginData,
   type Context,
   checkOptions,
   defineErrors,
   type PluginDefinition,
   type Request,
 } from '../../../kernel/index.ts'
-
-announcePluginData('work')
 
 export const { WorkKindError } = defineErrors({
   WorkKindError: (channel: unknown, why: string) => `work on the channel ${JSON.stringify(channel)} ${why}`,

@@ -1,6 +1,4 @@
-import { announcePluginData, type ServiceStore, type Services } from '../../../kernel/index.ts'
-
-announcePluginData('openWork')
+import type { ServiceStore, Services } from '../../../kernel/index.ts'
 
 /** Work that has begun or waits to begin. */
 export interface OpenWork {
