@@ -2,6 +2,7 @@ import {
   defineErrors,
   didYouMean,
   isPluginFactory,
+  isPromise,
   isRegistration,
   type Middleware,
   type OptionsOf,
@@ -236,6 +237,7 @@ function resolveOption(plugins: PluginsOption | undefined): Resolved[] {
   if (typeof plugins !== 'object' || plugins === null) {
     throw PluginFormError('', `is ${kindOf(plugins)}. It takes an object or an array`)
   }
+  if (isPromise(plugins)) throw PluginFormError('', 'is a promise. Write await before it')
   if (isRegistration(plugins)) {
     throw PluginFormError(
       '',

@@ -102,7 +102,7 @@ describe('the plugins option', () => {
       /plugins is the plugin "audit" by itself\. Put it in an array: plugins: \[audit\(\)\]/,
     ],
     [[{}], /is neither a plugin nor a middleware/],
-    [Promise.resolve([]), /plugins\.then is a bare function/],
+    [Promise.resolve([]), 'plugins is a promise. Write await before it'],
     [new Set([definePlugin({ name: 'guard' })]), /plugins\.\w+ is a bare function/],
     [new Map([['guard', definePlugin({ name: 'guard' })]]), /plugins\.\w+ is a bare function/],
     [{ [Symbol('guard')]: definePlugin({ name: 'guard' }) }, /Symbol\(guard\) is a symbol/],
