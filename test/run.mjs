@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkCleanInstall } from './support/run/clean-install.mjs'
 import { stopAll, tool, tsc } from './support/run/process.mjs'
@@ -56,9 +56,10 @@ async function runStep(name, context) {
     case 'services':
       return provideServices(context)
     case 'build':
+      // The first build is checked, as that of a newcomer's first command is: there is no `dist` whose types it could find.
       return tool(context, '../build.mjs', [
         '--if-changed',
-        ...(selection.steps.includes('types') ? ['--unchecked'] : []),
+        ...(selection.steps.includes('types') && existsSync(join(root, 'dist')) ? ['--unchecked'] : []),
       ])
     case 'types':
       return tsc(context, hasSite(root) ? 'tsconfig.step.json' : 'tsconfig.json')
