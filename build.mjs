@@ -75,28 +75,6 @@ const isCheck = (/** @type {string} */ id) => /\/plugins\/.*\/doctor[./]/.test(i
 /** @param {string} id */
 const isBuiltIn = (id) => builtIn.includes(id) || builtIn.some((name) => id.includes(`/node_modules/${name}/`))
 
-/**
- * The files that the plugins of the catalog are in: `main` has what a server has by itself, and `together` all that no
- * list names. To prepare the code of all of them took a fifth of each start; a file of its own costs as much as 12 KB of code.
- */
-const files = {
-  main: ['json'],
-  accounts: ['auth', 'idempotency', 'locks', 'rateLimit', 'session', 'webhooks'],
-  data: ['database', 'queues'],
-  observing: ['metrics', 'telemetry'],
-  realtime: ['channels', 'websocket'],
-}
-const catalog = [
-  ...readFileSync(join(root, 'plugins/index.ts'), 'utf8').matchAll(/^export \{ (\w+) \} from '.(.+)'$/gm),
-].map(([, key = '', path = '']) => {
-  const file = Object.entries(files).find(([, keys]) => keys.includes(key))?.[0] ?? 'together'
-  return { key, file, from: join(root, 'plugins', path).replaceAll('\\', '/') }
-})
-for (const key of Object.values(files).flat())
-  if (!catalog.some((one) => one.key === key))
-    throw new Error(`build.mjs names a plugin "${key}", which plugins/index.ts does not export`)
-const onDemand = [...new Set(catalog.map(({ file }) => file))].filter((file) => file !== 'main')
-
 /** @satisfies {import('rolldown').InputOptions} */
 const inputs = {
   external: (/** @type {string} */ id) => !id.startsWith('.') && !id.startsWith('/') && !isBuiltIn(id),
@@ -106,30 +84,11 @@ const inputs = {
   checks: { ineffectiveDynamicImport: false },
   // No comment with the name of each module: six kilobytes of the package.
   experimental: { attachDebugInfo: 'none' },
-  plugins: [
-    { name: 'scripts and styles of pages', transform: withFiles },
-    {
-      name: 'plugins on demand',
-      resolveId: (id) => (onDemand.includes(id) ? id : null),
-      load: (id) => {
-        const lines = catalog
-          .filter(({ file }) => file === id)
-          .map(({ key, from }) => `export { ${key} } from '${from}'`)
-        return lines.length === 0 ? null : lines.join('\n')
-      },
-      transform: withPluginsOnDemand,
-    },
-  ],
+  plugins: [{ name: 'scripts and styles of pages', transform: withFiles }],
 }
 /** @param {readonly string[]} names */
 const inputOf = (names) => Object.fromEntries(names.map((name) => [name, join(root, `${name}.ts`)]))
-const bundle = await rolldown({
-  ...inputs,
-  input: {
-    ...inputOf(entryPoints.filter((name) => name !== hooks)),
-    ...Object.fromEntries(onDemand.map((file) => [`plugins/${file}`, file])),
-  },
-})
+const bundle = await rolldown({ ...inputs, input: inputOf(entryPoints.filter((name) => name !== hooks)) })
 /** @satisfies {import('rolldown').OutputOptions} */
 const options = {
   dir: out,
@@ -152,16 +111,9 @@ const startModules = ['index', 'run/run-command', 'commands/list', 'user-command
 const apart = chunksOf((await bundle.generate(options)).output)
 const kernel = modulesOf(loadedBy('plugins/authors.js', apart))
 const all = modulesOf(loadedBy('index.js', apart))
-/** The files on demand by their modules: what several of them need is between them. @type {Map<string, string>} */
-const demanded = new Map()
-for (const file of onDemand)
-  for (const id of modulesOf(loadedBy(`plugins/${file}.js`, apart)))
-    demanded.set(id, demanded.has(id) ? 'between' : file)
 const light = sharedWithCommandLine(apart)
 /** The files that every server loads. */
 const servers = ['start', 'shared', 'kernel', 'main']
-/** Whether it is one of them, or nearly every server has one of its plugins. */
-const isOften = (/** @type {string} */ name) => servers.includes(name) || name === 'together'
 const start = modulesOf(
   [...apart.values()]
     .filter(({ moduleIds }) => moduleIds.some((id) => startModules.includes(id)))
@@ -177,7 +129,7 @@ const plugins = [
   {
     name: 'modules of the runtime',
     renderChunk: (code, { name }) => ({
-      code: withRequires(withoutFacades(isOften(name) ? withoutLexer(code) : code, servers.includes(name))),
+      code: withoutFacades(servers.includes(name) ? withoutLexer(code) : code, servers.includes(name)),
       map: null,
     }),
     // The bundler prints strings again after `renderChunk`.
@@ -209,13 +161,6 @@ const { output } = await bundle.write({
       { name: 'shared', test: (id) => all.has(id) && light.has(id), priority: 3 },
       { name: 'kernel', test: (id) => kernel.has(id), priority: 2 },
       { name: 'main', test: (id) => all.has(id), priority: 1 },
-      // First what several files need, with all that it needs itself.
-      { name: 'between', test: (id) => demanded.get(id) === 'between', priority: 0.6 },
-      ...onDemand.map((name) => ({
-        name,
-        test: (/** @type {string} */ id) => demanded.get(id) === name,
-        priority: 0.5,
-      })),
       // One file in place of two dozen: `framework doctor` loads most of them, and no server one.
       { name: 'checks', test: isCheck, priority: 0 },
     ],
@@ -322,46 +267,6 @@ function withoutLexer(code) {
     start = ''
     return `${before}const ${all ?? `{ ${names.replaceAll(' as ', ': ')} }`} = node_packages["${name}"];`
   })
-}
-
-/**
- * The catalog, with what it has of `plugins/index.ts` loaded when it is read.
- * @param {string} code
- * @param {string} id
- */
-function withPluginsOnDemand(code, id) {
-  if (id !== join(root, 'plugins/catalog.ts')) return null
-  const imports = catalog.flatMap(({ key, file, from }) =>
-    file === 'main' ? [`import { ${key} as main_${key} } from '${from}'`] : [],
-  )
-  const loaders = onDemand.map((file) => `const ${file} = () => on_demand("plugins/${file}")`)
-  const getters = catalog.map(
-    ({ key, file }) => `get ${key}() { return ${file === 'main' ? `main_${key}` : `${file}().${key}`} }`,
-  )
-  const start = [...imports, ...loaders, `const plugins = { ${getters.join(', ')} }`].join('; ')
-  return code.replace("import * as plugins from './index.ts'", start)
-}
-
-/**
- * Loads an entry point by `require`, which waits for nothing. Bundlers follow the plain one, and Bun has it; Node.js and Deno have none in such
- * a module. A file of CommonJS that requires our modules would do for all, but Bun then loads a second copy of ours.
- * @param {string} code
- */
-function withRequires(code) {
-  const calls = /\bon_demand\("([\w/]+)"\)/g
-  if (!calls.test(code)) return code
-  const loader = `function on_demand(plain, path) {
-\ttry {
-\t\treturn plain();
-\t} catch (error) {
-\t\tif (!/^require is not defined/.test(error?.message)) throw error;
-\t\treturn node_require(path);
-\t}
-}
-`
-  const call = (/** @type {string} */ _, /** @type {string} */ name) =>
-    `on_demand(() => require("../${name}.js"), "../${name}.js")`
-  return code.replace(calls, call) + loader
 }
 
 /** @param {string} name A package; one that has a module of its own for `import` is left as it is. */

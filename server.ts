@@ -7,7 +7,7 @@ import {
   type ServiceStore,
   type Services,
 } from './kernel/index.ts'
-import { catalogWithout, factoryOf, worksAlone } from './plugins/catalog.ts'
+import { catalog, catalogWithout } from './plugins/catalog.ts'
 import type { CronSource } from './plugins/cron/index.ts'
 import type { GraphqlService } from './plugins/graphql/index.ts'
 import { kernelMembers, kernelSettings } from './plugins/kernel-options.ts'
@@ -30,7 +30,7 @@ import { type MockMethods, MockServer, mockMethods } from './plugins/testing/plu
 import type { ValidationErrorHandler } from './plugins/validation/index.ts'
 
 announceMembers(members.request, members.response)
-knowWork(() => worksAlone.map((key) => factoryOf(key).plugin))
+for (const { plugin } of Object.values(catalog)) knowWork(plugin)
 
 /** Options of a server: those of the kernel, its plugins, and the form of its error bodies. */
 export interface ServerOptions extends KernelOptions {

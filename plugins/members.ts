@@ -11,14 +11,4 @@ export const members = {
     database: 'database',
   },
   response: { cookie: 'cookie', clearCookie: 'cookie' },
-  // Options of routes whose name is not that of their plugin.
-  route: {
-    apidoc: 'openapi',
-    compress: 'compression',
-    incoming: 'websocket',
-    outgoing: 'websocket',
-    socket: 'websocket',
-    transaction: 'database',
-    webhook: 'webhooks',
-  },
 } as const

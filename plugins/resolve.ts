@@ -10,7 +10,7 @@ import {
   type PluginFactory,
   type Registration,
 } from '../kernel/index.ts'
-import { type Catalog, type CatalogKey, catalogKeys, core, factoryOf, isCatalogKey, onByDefault } from './catalog.ts'
+import { type Catalog, type CatalogKey, catalog, core, factoryOf, onByDefault } from './catalog.ts'
 import { inspectorRequest } from './shared/development/inspector-request.ts'
 import { isProduction } from './shared/environment/node-env.ts'
 
@@ -132,7 +132,7 @@ const fromCatalog = (key: CatalogKey, value: unknown): Given =>
 
 const fromFreeKey = (key: string, value: unknown): Given =>
   pluginOf(key, value, () => {
-    throw UnknownPluginError(key, catalogKeys)
+    throw UnknownPluginError(key, Object.keys(catalog))
   })
 
 const kindOf = (value: unknown) => (value === null ? 'null' : `a ${typeof value}`)
@@ -166,7 +166,7 @@ const isOnByItself = (key: CatalogKey) =>
 
 function resolveObject(plugins: { readonly [key: string]: unknown }): Resolved[] {
   const list: Resolved[] = []
-  for (const key of catalogKeys) {
+  for (const key of Object.keys(catalog) as CatalogKey[]) {
     if (Object.hasOwn(plugins, key)) {
       const given = present(key, plugins[key])
       list.push(at(`plugins.${key}`, given, fromCatalog(key, given)))
@@ -176,8 +176,9 @@ function resolveObject(plugins: { readonly [key: string]: unknown }): Resolved[]
   for (const key of optionNames(plugins)) {
     if (typeof key === 'symbol') throw PluginFormError(String(key), 'is a symbol. Every plugin has a name')
     const isOwn = Object.hasOwn(plugins, key)
-    if (!isOwn && isCatalogKey(key)) throw PluginFormError(key, 'is inherited. Set it on the object itself')
-    if (!isCatalogKey(key)) list.push({ plugin: fromFreeKey(key, present(key, plugins[key])), path: undefined })
+    if (!isOwn && Object.hasOwn(catalog, key)) throw PluginFormError(key, 'is inherited. Set it on the object itself')
+    if (!Object.hasOwn(catalog, key))
+      list.push({ plugin: fromFreeKey(key, present(key, plugins[key])), path: undefined })
   }
   return list.filter(({ plugin }) => plugin !== undefined)
 }
@@ -193,7 +194,7 @@ function resolveArray(plugins: readonly unknown[]): Resolved[] {
     .filter((one) => one !== false)
     .map((plugin) => ({ plugin, path: undefined }))
   const names = namesOf(given)
-  const keys = catalogKeys.filter(isOnByItself)
+  const keys = (Object.keys(catalog) as CatalogKey[]).filter(isOnByItself)
   const missing = keys.map(factoryOf).filter(({ plugin }) => !names.has(plugin.name))
   return [...missing.map(byItself), ...given]
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { router } from '../kernel/index.ts'
-import { type CatalogKey, isCatalogKey } from '../plugins/catalog.ts'
+import { type CatalogKey, catalog } from '../plugins/catalog.ts'
 import { type Block, markdownBlocks } from './support/docs/blocks.ts'
 import { runBlock } from './support/docs/run.ts'
 import { surroundings } from './support/docs/surroundings.ts'
@@ -19,7 +19,7 @@ const needsRedis = ({ code }: Block) => code.includes('redis://')
 /** Routes on the `router` of a block without a server are asked on one that has the plugin of the page. */
 function pluginsOf(file: string): Partial<Record<CatalogKey, true>> {
   const key = /^docs\/plugins\/(\w+)\.md$/.exec(file)?.[1]
-  return key !== undefined && isCatalogKey(key) ? { [key]: true } : {}
+  return key !== undefined && key in catalog ? { [key]: true } : {}
 }
 
 let redis: RedisServer | undefined

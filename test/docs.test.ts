@@ -9,7 +9,7 @@ import { packageChecks } from '../cli/doctor/packages.ts'
 import { repositoryChecks } from '../cli/doctor/repository.ts'
 import { firstSteps } from '../docs/site/first-steps.ts'
 import { statuses } from '../kernel/http/response/statuses.ts'
-import { catalogKeys, factoryOf, onByDefault } from '../plugins/catalog.ts'
+import { type CatalogKey, catalog, onByDefault } from '../plugins/catalog.ts'
 import { type Block, docstringBlocks, markdownAnchors, markdownBlocks, markdownLinks } from './support/docs/blocks.ts'
 import { compileBlocks } from './support/docs/compile.ts'
 import { errorRows, membersOf, read, readFolder, root } from './support/docs/texts.ts'
@@ -109,7 +109,7 @@ test('docs/doctor.md has every check with its level and whether it is for produc
   const ofCommand = [...read('cli/doctor/examine.ts').text.matchAll(/\bcode: '([^']+)', level: '(\w+)'/g)].map(
     ([, code, level]) => row(code, level),
   )
-  const plugins = [...catalogKeys.map(factoryOf), mainDoor.cronUi].map(({ plugin }) => plugin.doctor?.() ?? [])
+  const plugins = [...Object.values(catalog), mainDoor.cronUi].map(({ plugin }) => plugin.doctor?.() ?? [])
   const ofPlugins = (await Promise.all(plugins)).flat().map((one) => row(one.code, one.level, one.production))
   const checks = [...ofProject, ...ofCommand, ...ofPlugins]
   expect(checks.length).toBeGreaterThan(40)
@@ -153,7 +153,9 @@ describe('tables that repeat the code', () => {
   test('the README lists the plugins of the catalog, and which are on by default', () => {
     const rows = read('README.md').text.matchAll(/^\| (?:\[)?`(\w+)`(?:\]\([^)]*\))? \| .* \| (yes|no) \|$/gm)
     const seen = Object.fromEntries([...rows].map(([, key, on]) => [key!, on === 'yes']))
-    expect(seen).toEqual(Object.fromEntries(catalogKeys.map((key) => [key, onByDefault.includes(key)])))
+    expect(seen).toEqual(
+      Object.fromEntries((Object.keys(catalog) as CatalogKey[]).map((key) => [key, onByDefault.includes(key)])),
+    )
   })
 
   test('docs/reference/response.md lists the shorthands with their statuses', () => {
@@ -227,8 +229,8 @@ describe('the page of each plugin', () => {
       .filter((line) => line.startsWith('| `'))
       .map((line) => line.split(' | '))
 
-  test.each(catalogKeys)('%s: has a row for every option, with its default', (key) => {
-    const checks = membersOfOptions(factoryOf(key).plugin.options)
+  test.each(Object.keys(catalog) as CatalogKey[])('%s: has a row for every option, with its default', (key) => {
+    const checks = membersOfOptions(catalog[key].plugin.options)
     expect(checks !== undefined || key === 'requestContext').toBe(true)
     const rows = cellsOf(key)
     const wrong = Object.entries(checks ?? {}).flatMap(([name, { parts }]) => {
@@ -245,7 +247,7 @@ describe('the page of each plugin', () => {
   })
 
   // The keys of requestContext are free.
-  const checked = catalogKeys.filter((key) => key !== 'requestContext')
+  const checked = Object.keys(catalog).filter((key) => key !== 'requestContext')
   test.each(checked)('%s: a wrong option is reported where docs/reference/plugins.md says', (key) => {
     expect(() => new mainDoor.Server({ plugins: { [key]: { nonsense: 1 } } as {} })).toThrow(
       expect.objectContaining({ code: 'OptionError', message: expect.stringContaining(`plugins.${key}`) }),

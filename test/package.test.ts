@@ -255,31 +255,8 @@ describe('a project that installs nothing else', () => {
     expect(JSON.parse(loaded)).toEqual([])
   })
 
-  test.each([
-    ['{}', []],
-    ['{ cors: { origin: "https://app.example" } }', ['together']],
-    ['{ database: { url: "sqlite::memory:" }, metrics: true }', ['data', 'observing']],
-    ['{ session: { secret: "a secret of thirty-two characters" } }', ['accounts']],
-  ])('loads of the plugins of the catalog what it has: %s', async (plugins, files) => {
-    const app = `
-      import { Session } from 'node:inspector'
-      const files = []
-      const session = new Session()
-      session.connect()
-      session.on('Debugger.scriptParsed', ({ params }) => files.push(params.url.split('/framework/dist/chunks/')[1]))
-      session.post('Debugger.enable')
-      const { Server } = await import('framework')
-      new Server({ plugins: ${plugins} })
-      console.log(JSON.stringify(files))`
-    writeFileSync(join(consumer, 'catalog.mjs'), app)
-    const loaded = JSON.parse(await execOutput(process.execPath, ['catalog.mjs'], consumer)) as (string | null)[]
-    const all = ['accounts', 'data', 'observing', 'realtime', 'together']
-    expect(loaded).toContain('main.js')
-    expect(all.filter((name) => loaded.includes(`${name}.js`))).toEqual(files)
-  })
-
   test('imports no package of CommonJS, whose source Node.js would search for exports at each start', () => {
-    const code = ['start', 'shared', 'kernel', 'main', 'together'].map((name) =>
+    const code = ['start', 'shared', 'kernel', 'main'].map((name) =>
       readFileSync(join(consumer, `node_modules/framework/dist/chunks/${name}.js`), 'utf8'),
     )
     const imported = code.flatMap((text) =>

@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import { isUpgradeAlone, type Kernel, type Middleware, type RouteOptions } from '../../kernel/index.ts'
 import type { ListedPlugin } from '../../kernel/inspection.ts'
 import type { PluginEntry, Scope } from '../../kernel/plugin/scope.ts'
-import { catalogKeys, core, factoryOf } from '../../plugins/catalog.ts'
+import { catalog, core } from '../../plugins/catalog.ts'
 import {
   type AccessConditions,
   type AccessDemands,
@@ -34,7 +34,7 @@ export const everyRequest = 'ANY *'
 type Placed = Scope['middlewares'][number]
 
 const ownOptions = new Set(
-  [...catalogKeys.map(factoryOf), ...core].flatMap(({ plugin }) => Reflect.ownKeys(plugin.routeOptions ?? {})),
+  [...Object.values(catalog), ...core].flatMap(({ plugin }) => Reflect.ownKeys(plugin.routeOptions ?? {})),
 )
 
 /** All ways in of a booted server, by path. */

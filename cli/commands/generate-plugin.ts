@@ -29,8 +29,8 @@ separate package, ${programName}-<name>, that you can publish.`,
 
 /** Refuses the names of the framework's own plugins and services, which the new one would replace. */
 async function refuseKnown({ camel, kebab }: Names): Promise<void> {
-  const { catalogKeys, core } = await import('../../plugins/catalog.ts')
-  const known: string[] = [...catalogKeys, ...core.map((factory) => factory.plugin.name)]
+  const { catalog, core } = await import('../../plugins/catalog.ts')
+  const known = [...Object.keys(catalog), ...core.map((factory) => factory.plugin.name)]
   if (!known.includes(camel)) return
   throw wrongUsage(`the framework has a plugin ${camel}: choose another name, for example ${kebab}-extras`)
 }

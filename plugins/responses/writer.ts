@@ -23,7 +23,7 @@ export const writerName: WriterName = isOldV8 ? 'fast-json-stringify' : 'JSON.st
 const longList = 100
 
 // It takes 43 ms to load, so it is loaded only where it is used.
-const load = createRequire(import.meta.url)
+const require = createRequire(import.meta.url)
 
 /** The function that writes responses of a JSON Schema, always as the same text; `picked` is the result of the schema's shape. */
 export function writerOf(schema: object, name: WriterName = writerName): Write {
@@ -31,7 +31,7 @@ export function writerOf(schema: object, name: WriterName = writerName): Write {
   if (written === undefined) return JSON.stringify
   // It throws, for example, for a schema that is nested more deeply than fast-json-stringify supports.
   const write = safely((): Write => {
-    const build = load('fast-json-stringify') as typeof import('fast-json-stringify').default
+    const build = require('fast-json-stringify') as typeof import('fast-json-stringify').default
     return build(written as Parameters<typeof build>[0])
   })
   if (write === undefined || written.type !== 'array') return write ?? JSON.stringify

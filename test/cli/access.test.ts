@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { catalogKeys, core, factoryOf } from '../../plugins/catalog.ts'
+import { catalog, core } from '../../plugins/catalog.ts'
 import { framework } from '../support/cli/fresh.ts'
 import { type Ended, makeProject, type Project } from '../support/cli.ts'
 
@@ -235,5 +235,5 @@ describe('--check', () => {
 })
 
 test.each(
-  [...catalogKeys.map(factoryOf), ...core].map(({ plugin }) => [plugin.name, plugin.access] as const),
+  [...Object.values(catalog), ...core].map(({ plugin }) => [plugin.name, plugin.access] as const),
 )('the plugin %s says who can reach what through it', (_, said) => expect(said).toBeDefined())

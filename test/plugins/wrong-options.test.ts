@@ -9,7 +9,7 @@ import {
 } from 'framework'
 import { defineContract } from 'framework/contract'
 import { describe, expect, test } from 'vitest'
-import { type CatalogKey, catalogKeys, core, factoryOf } from '../../plugins/catalog.ts'
+import { type CatalogKey, catalog, core } from '../../plugins/catalog.ts'
 import { contractMembers } from '../../plugins/contract/define.ts'
 import { memoryLogger } from '../support/kernel.ts'
 
@@ -143,7 +143,7 @@ test.each(
 })
 
 describe('an option of a route that is undefined, after a wrong import for example, is refused with its route', () => {
-  const plugins = [...core, ...catalogKeys.map(factoryOf)].map((one) => one.plugin)
+  const plugins = [...core, ...Object.values(catalog)].map((one) => one.plugin)
   const names = plugins.flatMap((one) => Reflect.ownKeys(one.routeOptions ?? {}))
 
   test.each(
@@ -201,7 +201,7 @@ describe('an option of a route that is undefined, after a wrong import for examp
 })
 
 test('every plugin of the catalog is in the table', () => {
-  expect(Object.keys(wrong).sort()).toEqual([...catalogKeys].sort())
+  expect(Object.keys(wrong).sort()).toEqual(Object.keys(catalog).sort())
 })
 
 describe('an option that would be silently ignored is an error', () => {

@@ -1,6 +1,6 @@
 import { bullmqQueue, MemoryStorageProvider, memoryTransport, RouteCollection, Server } from 'framework'
 import { bearer } from 'framework/plugins/auth'
-import { catalogKeys } from '../../plugins/catalog.ts'
+import { catalog } from '../../plugins/catalog.ts'
 import { memoryLogger } from './kernel.ts'
 
 const letters = bullmqQueue('letters')
@@ -10,7 +10,7 @@ letters.subscribe(() => {})
 function serverWithAll(redis: string): Server {
   const store = { redis }
   const plugins = {
-    ...Object.fromEntries(catalogKeys.map((key) => [key, true])),
+    ...Object.fromEntries(Object.keys(catalog).map((key) => [key, true])),
     env: false,
     database: { url: 'sqlite::memory:', outbox: true, inbox: true },
     auth: { schemes: { token: bearer(() => undefined) }, default: 'optional' },

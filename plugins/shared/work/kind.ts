@@ -1,4 +1,10 @@
-import { type Context, checkOptions, defineErrors, type PluginDefinition, type Request } from '../../../kernel/index.ts'
+import {
+  type Context,
+  checkOptions,
+  defineErrors,
+  type PluginDefinition,
+  type Request,
+} from '../../../kernel/index.ts'
 
 export const { WorkKindError } = defineErrors({
   WorkKindError: (channel: unknown, why: string) => `work on the channel ${JSON.stringify(channel)} ${why}`,
@@ -171,10 +177,10 @@ function checked(kind: WorkKind, of: string): WorkKind {
 /** Kinds of work by channel, each with the plugin that does it. */
 type Known = Map<string, { readonly kind: WorkKind; readonly plugin: string }>
 
-/** The framework's own plugins whose work programs also do without registering them. They are asked for where work is followed. */
-const own = { plugins: (): readonly Definition[] => [] }
+/** The work of the framework's own plugins, which programs also do without registering them: a mailer, a disk, a queue in memory. */
+const known: Known = new Map()
 
-export const knowWork = (plugins: () => readonly Definition[]): object => Object.assign(own, { plugins })
+export const knowWork = (definition: Definition): void => addWork(known, definition)
 
 type Definition = Pick<PluginDefinition<never, object>, 'name' | 'work'>
 
@@ -199,9 +205,8 @@ export function eachWorkOf(ctx: Context, by: WorkFollower, follow: (kind: WorkKi
   const followed = new Set<string>()
   const look = () => {
     // All work that a server and the services of its process may do, as far as its plugins are registered by now.
-    const all: Known = new Map()
-    const registered = ctx.server.listing.plugins.map(({ definition }) => definition)
-    for (const definition of [...own.plugins(), ...registered]) addWork(all, definition)
+    const all: Known = new Map(known)
+    for (const { definition } of ctx.server.listing.plugins) addWork(all, definition)
     for (const { kind, plugin } of all.values()) {
       if (followed.has(kind.channel) || kind.for?.includes(by) === false) continue
       followed.add(kind.channel)

@@ -13,7 +13,6 @@ import {
 } from '@opentelemetry/sdk-metrics'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { catalogKeys, factoryOf, worksAlone } from '../../../plugins/catalog.ts'
 import { conventionOf, conventions } from '../../../plugins/metrics/open-telemetry.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { until } from '../../support/queues.ts'
@@ -303,13 +302,7 @@ test('the page has the name of each', async () => {
       [name, unit],
     ]),
   )
-  // Each with its work alone: a plugin that is registered adds what is read from it.
-  const others = catalogKeys
-    .map(factoryOf)
-    .flatMap(({ plugin: { name, work } }) =>
-      work === undefined || worksAlone.some((key) => key === name) ? [] : [[name, definePlugin({ name, work })()]],
-    )
-  const { server } = make(Object.fromEntries(others))
+  const { server } = make()
   await server.ready()
   const ofWork = (await server.services.metrics.families()).map(
     (family) => [family.name, conventionOf(family)] as const,

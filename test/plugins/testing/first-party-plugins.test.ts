@@ -3,7 +3,7 @@ import * as plugins from 'framework/plugins'
 import { bearer } from 'framework/plugins/auth'
 import { memoryTransport } from 'framework/plugins/mailer'
 import { describe, expect, test } from 'vitest'
-import { type CatalogKey, factoryOf } from '../../../plugins/catalog.ts'
+import { catalog } from '../../../plugins/catalog.ts'
 import { type PluginTestOptions, testPlugin } from '../../contracts/plugin/index.ts'
 
 type Factory = PluginFactory<unknown, object>
@@ -117,5 +117,5 @@ const table: { readonly [Key in keyof typeof plugins]: Options } = {
 
 for (const [key, options] of Object.entries(table))
   describe(key, () => {
-    void testPlugin(factoryOf(key as CatalogKey) as Factory, { ...options, test } as PluginTestOptions<unknown>)
+    void testPlugin(catalog[key as keyof typeof catalog] as Factory, { ...options, test } as PluginTestOptions<unknown>)
   })

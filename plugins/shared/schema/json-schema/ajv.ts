@@ -64,7 +64,7 @@ function regexTest(validate: Test): Test {
 }
 
 // Ajv takes 34 ms to load. It is loaded with `require` and not `import()`: a route that is registered late is compiled synchronously.
-const load = createRequire(import.meta.url)
+const require = createRequire(import.meta.url)
 
 /** Keywords of OpenAPI and API descriptions, which validate nothing. Any other is an error: a misspelt one would accept anything. */
 const annotations = ['example', 'externalDocs', 'xml', 'discriminator', 'sensitive', 'secret']
@@ -122,8 +122,8 @@ export function checkSchema(schema: object, draft: Draft): void {
 }
 
 function moduleOf(draft: Draft): { readonly Ajv: typeof Ajv } & Generating {
-  if (draft === 'draft-07') return load('ajv') as typeof import('ajv')
-  const modern = load(draft === '2020-12' ? 'ajv/dist/2020.js' : 'ajv/dist/2019.js') as Generating & {
+  if (draft === 'draft-07') return require('ajv') as typeof import('ajv')
+  const modern = require(draft === '2020-12' ? 'ajv/dist/2020.js' : 'ajv/dist/2019.js') as Generating & {
     default: unknown
   }
   return { ...modern, Ajv: modern.default as typeof Ajv }
@@ -150,7 +150,7 @@ function makeAjv({ mode, draft, ownProperties, allErrors }: Dialect): Ajv {
 }
 
 function withFormats(ajv: Ajv): Ajv {
-  const { fullFormats } = load('ajv-formats/dist/formats.js') as typeof import('ajv-formats/dist/formats.js')
+  const { fullFormats } = require('ajv-formats/dist/formats.js') as typeof import('ajv-formats/dist/formats.js')
   for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, bounded(name, format))
   return ajv
 }
