@@ -331,7 +331,8 @@ describe.each(['generated', 'contract'])('a call that the server carries out onc
     }
     // Those of the requests themselves.
     const ofOne = await listenersAfter(json(201, {}))
-    expect(await listenersAfter(wait, json(201, {}))).toBe(2 * ofOne)
+    // Fewer once V8 has collected a signal that nobody holds.
+    expect(await listenersAfter(wait, json(201, {}))).toBeLessThanOrEqual(2 * ofOne)
     any.mockRestore()
   })
 
