@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs'
-import { createRequire, register } from 'node:module'
+import module, { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isMainThread } from 'node:worker_threads'
 import { CommandFailure } from '../failure.ts'
 import { packageFolder } from '../package.ts'
-import type { HookData } from './hooks.ts'
 
 let registered: Promise<void> | undefined
 
@@ -24,7 +22,7 @@ export function registerTypeScript(): Promise<void> {
 async function start(): Promise<void> {
   if ('Bun' in globalThis || 'Deno' in globalThis) return
   try {
-    // It is not loaded here: the thread of the hooks does so, and every start of an application would otherwise wait for it twice.
+    // It is not loaded here, but with the first file that it translates.
     createRequire(import.meta.url).resolve('esbuild')
   } catch (error) {
     // From 22.18 on, Node.js strips types itself, which is enough for files without decorators.
@@ -34,18 +32,11 @@ async function start(): Promise<void> {
       error,
     )
   }
-  // The hooks run in a thread of their own, and therefore from a file of their own.
+  process.setSourceMapsEnabled(true)
+  // From 22.15 on, hooks run on the main thread; before, in a thread of their own, and therefore from a file of their own.
+  const { registerHooks } = module as { registerHooks?(hooks: typeof import('./hooks.ts')): unknown }
+  if (registerHooks !== undefined) return void registerHooks(await import('./hooks.ts'))
   const hooks = join(packageFolder(), 'dist/cli/typescript/hooks.js')
   if (!existsSync(hooks)) throw new Error(`${hooks} is missing: build the package`)
-  process.setSourceMapsEnabled(true)
-  // Deprecated from Node.js 26 on in favour of hooks that run on the main thread, which are synchronous: with them, esbuild needs a
-  // process for every file. This is the only place that uses it.
-  const before = process.noDeprecation
-  process.noDeprecation = true
-  try {
-    register<HookData>(pathToFileURL(hooks), { data: { isEager: isMainThread } })
-  } finally {
-    if (before === undefined) delete process.noDeprecation
-    else process.noDeprecation = before
-  }
+  module.register(pathToFileURL(hooks))
 }

@@ -181,6 +181,21 @@ describe('an entry may', () => {
     expect(ended.stdout).toContain("send('GET', '/b/c/d', input)")
   })
 
+  test('require in every way of CommonJS', async () => {
+    const files = {
+      'old/package.json': '{ "type": "commonjs" }',
+      'old/a.cjs': `exports.a = require('./b').b + require('./c').c + require('./d.json').d + require('node:path').posix.sep + 'e'\n`,
+      'old/b.js': `exports.b = '/b'\n`,
+      'old/c/index.js': `exports.c = '/c'\n`,
+      'old/d.json': '{ "d": "/d" }',
+      'tsconfig.json': '{ "compilerOptions": { "paths": { "#lib/*": ["./lib/*"] } } }',
+      'requires.ts': `${head}import { a } from './old/a.cjs'\nrouter.get(a as '/', () => 1)\nexport const server = ${server}\n`,
+    }
+    const ended = await generate(files)
+    expect([ended.code, ended.stderr]).toEqual([0, ''])
+    expect(ended.stdout).toContain("send('GET', '/b/c/d/e', input)")
+  })
+
   test.each([
     ['of the standard', '{}'],
     ['of TypeScript', '{ "compilerOptions": { "experimentalDecorators": true } }'],

@@ -331,7 +331,7 @@ describe.each(['generated', 'contract'])('a call that the server carries out onc
     }
     // Those of the requests themselves.
     const ofOne = await listenersAfter(json(201, {}))
-    // Fewer once V8 has collected a signal that nobody holds.
+    // Fewer once V8 has collected the signal of a request that is over.
     expect(await listenersAfter(wait, json(201, {}))).toBeLessThanOrEqual(2 * ofOne)
     any.mockRestore()
   })

@@ -1,10 +1,4 @@
-import {
-  type Context,
-  checkOptions,
-  defineErrors,
-  type PluginDefinition,
-  type Request,
-} from '../../../kernel/index.ts'
+import { type Context, checkOptions, defineErrors, type PluginDefinition, type Request } from '../../../kernel/index.ts'
 
 export const { WorkKindError } = defineErrors({
   WorkKindError: (channel: unknown, why: string) => `work on the channel ${JSON.stringify(channel)} ${why}`,

@@ -19,11 +19,14 @@ else {
 }
 // The hooks for TypeScript of the first run serve the others: hooks cannot be taken back.
 let hasTypeScript = false
-nodeModule.register = (/** @type {[string | URL, ...any]} */ ...given) => {
-  if (hasTypeScript && String(given[0]).endsWith('/cli/typescript/hooks.js')) return
-  hasTypeScript ||= String(given[0]).endsWith('/cli/typescript/hooks.js')
-  return Reflect.apply(register, nodeModule, given)
+const once = (/** @type {() => any} */ begin) => {
+  if (hasTypeScript) return
+  hasTypeScript = true
+  return begin()
 }
+nodeModule.register = (/** @type {[string | URL, ...any]} */ ...given) =>
+  once(() => Reflect.apply(register, nodeModule, given))
+if (registerHooks !== undefined) nodeModule.registerHooks = (hooks) => once(() => registerHooks(hooks))
 syncBuiltinESMExports()
 
 /** What `process.exit` throws, with which each command line ends. */
