@@ -17,6 +17,6 @@ export async function warmUp(): Promise<void> {
     await server.ready()
     await server.close()
     // Bun and Deno need it for nothing.
-    if (!('Bun' in globalThis || 'Deno' in globalThis)) esbuild().transformSync('')
+    if (!('Bun' in globalThis || 'Deno' in globalThis)) esbuild()
   } catch {}
 }

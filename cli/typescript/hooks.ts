@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { dirname, extname, join, resolve as resolvePath } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { packageName } from '../package.ts'
 import { isCommonJs, translated } from './translate.ts'
@@ -41,21 +41,28 @@ export const resolve: Hook<Importing, never> = (specifier, context, next) => {
   // Imports between packages are not handled here.
   if (parent === undefined || !parent.startsWith('file:') || parent.includes('/node_modules/'))
     return next(specifier, context)
-  // On the main thread, `require` asks as well, and takes paths.
-  const isRequire = context.conditions?.includes('require') === true
-  const folder = dirname(fileURLToPath(parent))
+  // On the main thread, `require` asks as well. Its rules are those of Node.js.
+  if (context.conditions?.includes('require')) return required(() => next(specifier, context))
   if (isRelative) {
-    const url = isRequire ? pathToFileURL(resolvePath(folder, specifier)) : new URL(specifier, parent)
+    const url = new URL(specifier, parent)
     const path = fileURLToPath(url)
     const found = isFile(path) ? undefined : candidates(path).find(isFile)
-    if (found === undefined) return next(specifier, context)
-    return next(isRequire ? found : pathToFileURL(found).href + url.search, context)
+    return next(found === undefined ? specifier : pathToFileURL(found).href + url.search, context)
   }
   // An alias of the framework, as in its own sources, would load a second copy next to the one that the command works with. esbuild looks aliases up.
   const isOwn = [packageName, 'esbuild'].some((name) => specifier === name || specifier.startsWith(`${name}/`))
-  const aliased = isOwn || specifier.includes(':') ? '' : aliasOf(specifier, folder)
-  if (aliased === '') return next(specifier, context)
-  return next(isRequire ? aliased : pathToFileURL(aliased).href, context)
+  const aliased = isOwn || specifier.includes(':') ? '' : aliasOf(specifier, dirname(fileURLToPath(parent)))
+  return next(aliased === '' ? specifier : pathToFileURL(aliased).href, context)
+}
+
+/** Without the frames of the hooks, of which there are so many that the place of a failed call would not be among the ten of an error. */
+function required<Found>(find: () => Found): Found {
+  try {
+    return find()
+  } catch (error) {
+    if (error instanceof Error) Error.captureStackTrace(error, required)
+    throw error
+  }
 }
 
 /** A module that was translated. */

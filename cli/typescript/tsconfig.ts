@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, extname, join, resolve } from 'node:path'
 import { readRegularFileSync } from '../../plugins/shared/files/read-file.ts'
 import { madeIn } from '../../plugins/shared/values/memoize.ts'
 import { safely } from '../../plugins/shared/values/safely.ts'
@@ -39,7 +39,7 @@ function lookUp(specifier: string, folder: string): string {
     metafile: true,
     packages: 'external',
     platform: 'node',
-    loader: empty,
+    loader: { ...empty, ...(extname(specifier) !== '' && { [extname(specifier)]: 'empty' }) },
     logLevel: 'silent',
   })
   const found = Object.keys(metafile.inputs).find((input) => input !== '<stdin>')

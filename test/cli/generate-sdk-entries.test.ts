@@ -187,6 +187,8 @@ describe('an entry may', () => {
       'old/a.cjs': `exports.a = require('./b').b + require('./c').c + require('./d.json').d + require('node:path').posix.sep + 'e'\n`,
       'old/b.js': `exports.b = '/b'\n`,
       'old/c/index.js': `exports.c = '/c'\n`,
+      // Before a folder comes a file, but not in TypeScript: the rules are those of Node.js.
+      'old/c.ts': `export const c = '/wrong'\n`,
       'old/d.json': '{ "d": "/d" }',
       'tsconfig.json': '{ "compilerOptions": { "paths": { "#lib/*": ["./lib/*"] } } }',
       'requires.ts': `${head}import { a } from './old/a.cjs'\nrouter.get(a as '/', () => 1)\nexport const server = ${server}\n`,
