@@ -32,7 +32,7 @@ if (values.unchecked) tsc.push('--noCheck', '--checkers', '1')
 const env = { ...process.env, GOGC: 'off', GOMEMLIMIT: '2GiB' }
 const compiled = spawnSync(process.execPath, tsc, { cwd: root, encoding: 'utf8', env })
 process.stdout.write(compiled.stdout)
-// The hooks that load TypeScript run in a thread of their own, and serve, start and rehearse pass modules to another process that run before an
+// Before Node.js 22.15, the hooks that load TypeScript run in a thread of their own, and serve, start and rehearse pass modules to another process that run before an
 // application: both by their files, so they are entry points.
 const hooks = 'cli/typescript/hooks'
 const entryPoints = [

@@ -181,6 +181,19 @@ describe('an entry may', () => {
     expect(ended.stdout).toContain("send('GET', '/b/c/d', input)")
   })
 
+  test('fail to require a file, which is reported with its place', async () => {
+    const ended = await generate({
+      'gone/package.json': '{ "type": "commonjs" }',
+      'gone/a.cjs': `require('./nope')\n`,
+      'gone.ts': `import './gone/a.cjs'\nexport const server = ${server}\n`,
+    })
+    // On Node.js 20 the place is in the list of files that required it.
+    expect([ended.code, ended.stderr]).toEqual([
+      1,
+      expect.stringMatching(/Cannot find module '\.\/nope'.*gone\/a\.cjs/s),
+    ])
+  })
+
   test('require in every way of CommonJS', async () => {
     const files = {
       'old/package.json': '{ "type": "commonjs" }',

@@ -331,8 +331,8 @@ describe.each(['generated', 'contract'])('a call that the server carries out onc
     }
     // Those of the requests themselves.
     const ofOne = await listenersAfter(json(201, {}))
-    // Fewer once V8 has collected the signal of a request that is over.
-    expect(await listenersAfter(wait, json(201, {}))).toBeLessThanOrEqual(2 * ofOne)
+    // Fewer where one was collected: some are held weakly.
+    expect(await listenersAfter(wait, json(201, {}))).toBeLessThanOrEqual(2 * Math.max(1, ofOne))
     any.mockRestore()
   })
 

@@ -97,7 +97,7 @@ export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
     // The compiler has already printed the place, with a frame of its own.
     const isFramed = said.includes(' │ ')
     // Errors of the framework name the problem and the remedy; frames of the runtime and of TypeScript loaders add nothing.
-    const ofPackages = isOwn ? [] : frames.filter((frame) => !/node:|dist\/(cli|chunks\/hooks)/.test(frame)).slice(0, 4)
+    const ofPackages = isOwn ? [] : frames.filter((one) => !/node:|\/dist\/(cli\/|chunks\/hooks)/.test(one)).slice(0, 4)
     const where = isFramed ? [] : hasPlaces ? placeLines(places, shown, paint) : dim(ofPackages, paint)
     const all = process.env.DEBUG ? dim(frames.slice(0, 50), paint) : []
     return [label + paint('red', first), ...rest, ...[...where, ...all].map((line) => `  ${line}`)]
