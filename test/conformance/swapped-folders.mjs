@@ -1,12 +1,13 @@
-import { renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
 import { readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { RouteCollection, Server } from 'framework'
 import { LocalStorageProvider, Storage } from 'framework/plugins/storage'
 
 /**
  * Swaps the folder `sub` for a link to a folder outside, and back, as often as anything else happens: between any two steps of a request
- * it has changed. Returns what ends that.
+ * it has changed. Returns what ends that, with the folder in its place.
  *
  * @param {string} root
  * @param {string} outside
@@ -21,29 +22,26 @@ function keepSwapping(root, outside) {
       return false
     }
   }
-  // A write that finds no folder makes one, at any time.
   const states = [
-    () => {
-      renameSync(sub, kept)
-      tries(() => symlinkSync(outside, sub))
-    },
+    () => void (tries(() => renameSync(sub, kept)) && tries(() => symlinkSync(outside, sub))),
     () => void tries(() => unlinkSync(sub)),
+    // A write that finds no folder makes one, at any time. A test that has failed removes the folders, while its run goes on.
     () => {
-      while (!tries(() => renameSync(kept, sub))) tries(() => rmSync(sub, { recursive: true, force: true }))
+      while (existsSync(kept) && !tries(() => renameSync(kept, sub)))
+        tries(() => rmSync(sub, { recursive: true, force: true }))
     },
   ]
-  let turn = 0
   let goesOn = true
-  const swap = () => {
-    if (!goesOn && turn % 3 === 0) return
-    states[turn++ % 3]?.()
-    // Now and then the folder stays for a moment: work of many steps would otherwise never find it.
-    if (turn % 12 === 0) setTimeout(swap, 5)
-    else setImmediate(swap)
-  }
-  swap()
+  const swapping = (async () => {
+    for (let turn = 0; goesOn || turn % states.length !== 0; turn++) {
+      states[turn % states.length]?.()
+      // Now and then the folder stays for a moment: work of many steps would otherwise never find it.
+      await (turn % 12 === 11 ? setTimeout(5) : setImmediate())
+    }
+  })()
   return () => {
     goesOn = false
+    return swapping
   }
 }
 
@@ -102,7 +100,7 @@ export async function run(root, requests, outside) {
   /** @type {Record<string, { mine: number, secret: number }>} */
   const seen = {}
   const share = Number(requests)
-  const endSwapping = outside === undefined ? () => {} : keepSwapping(root, outside)
+  const endSwapping = outside === undefined ? undefined : keepSwapping(root, outside)
   for (const [name, work] of Object.entries({ careless, ...works })) {
     const counts = { mine: 0, secret: 0 }
     seen[name] = counts
@@ -119,7 +117,7 @@ export async function run(root, requests, outside) {
       }),
     )
   }
-  endSwapping()
+  await endSwapping?.()
   await server.close()
   return seen
 }
