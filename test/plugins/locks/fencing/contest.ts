@@ -50,7 +50,7 @@ class Guarded {
   readonly #all = new Set<number>()
   readonly #inside = new Map<number, Visit>()
   /** Holders that were overtaken although no one had disturbed them; only one whose process was too slow may be, and it learns that. */
-  readonly #overtaken = new Set<number>()
+  readonly #overtaken = new Map<number, Holder>()
 
   constructor(seen: Contest) {
     this.seen = seen
@@ -75,9 +75,10 @@ class Guarded {
     this.seen.acquired++
     if (this.#all.has(fence)) this.seen.violations.push(`two holders have the fence ${fence}`)
     this.#all.add(fence)
+    // One that was stopped before it could enter comes later than its successor, and has not overtaken it.
     for (const other of this.#inside.values())
-      if (other.by !== by && !isDisturbed(other.by)) this.#overtaken.add(other.fence)
-    if (fence < this.#highest && !isDisturbed(by)) this.#overtaken.add(fence)
+      if (other.fence < fence && other.by !== by && !isDisturbed(other.by)) this.#overtaken.set(other.fence, other.by)
+    if (fence < this.#highest && !isDisturbed(by)) this.#overtaken.set(fence, by)
     this.#inside.set(fence, visit)
     return this.#write(fence)
   }
@@ -89,15 +90,17 @@ class Guarded {
     return isAccepted
   }
 
+  /** One that is dead learns nothing any more, also of what it had lost before. */
   forget(by: Holder): void {
     for (const [fence, visit] of this.#inside) if (visit.by === by) this.#inside.delete(fence)
+    for (const [fence, holder] of this.#overtaken) if (holder === by) this.#overtaken.delete(fence)
   }
 
   /** Those that have lost the lock learn it within its ttl; a busy machine may need longer. */
   async close(): Promise<void> {
     await pause(1_500)
     for (let left = 20_000; left > 0 && this.#overtaken.size > 0; left -= 20) await pause(20)
-    for (const fence of this.#overtaken) {
+    for (const fence of this.#overtaken.keys()) {
       this.seen.violations.push(`the holder of ${fence} was overtaken and did not learn that its lock was lost`)
     }
   }
