@@ -33,7 +33,7 @@ export function gapOf(target: Target, vector: string): Gap | undefined {
   return gaps[target.name]?.find((gap) => gap.vector === vector)
 }
 
-/** Bun sends every stream in chunks and drops a `content-length` that was given for it. */
+/** Bun sends a stream in chunks and drops a `content-length` that was given for it, unless all of it comes before the event loop's next turn. */
 export function losesStreamLength(target: Target): boolean {
   return target.name === 'bun'
 }

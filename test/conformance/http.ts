@@ -184,7 +184,7 @@ export function httpConformance(target: Target): void {
 
     describeJson(agent, () => app.port)
     describeFailures({ port: () => app.port, send, events })
-    describeWebBodies({ port: () => app.port, send, eventually })
+    describeWebBodies({ target, port: () => app.port, send, eventually })
 
     test.each(['crlf', 'nul'])('HT-14 refuses a header value that would split the response (%s)', async (kind) => {
       const { status, headers } = await send('GET', `/bad-header?kind=${kind}`)

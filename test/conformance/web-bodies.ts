@@ -2,10 +2,13 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { losesStreamLength } from './gaps.ts'
 import type { Answer } from './http.ts'
+import type { Target } from './targets.ts'
 
 /** The application as the cases see it. */
 interface Tested {
+  readonly target: Target
   port(): number
   send(method: string, path: string, headers?: Record<string, string>, body?: string): Promise<Answer>
   eventually(event: string): Promise<void>
@@ -19,7 +22,7 @@ const decoders: Record<string, (bytes: Buffer) => Buffer> = {
 }
 
 /** A body type of the web is sent as such, and not as the `{}` of its JSON. */
-export function describeWebBodies({ port, send, eventually }: Tested): void {
+export function describeWebBodies({ target, port, send, eventually }: Tested): void {
   test('sends a web Response: status, headers beside existing ones, and body', async () => {
     const { status, headers, text } = await send('GET', '/web/response')
     expect([status, text]).toEqual([202, 'grüße'])
@@ -60,7 +63,10 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     ['view', 200, 'application/octet-stream', 'hi', '2'],
   ])('sends a %s with its type and its length', async (kind, status, type, text, length) => {
     const answer = await send('GET', `/web/${kind}`)
-    expect([answer.status, answer.text, answer.headers['content-length']]).toEqual([status, text, length])
+    expect([answer.status, answer.text]).toEqual([status, text])
+    // A blob is a stream.
+    const isLost = kind === 'blob' && losesStreamLength(target) && answer.headers['content-length'] === undefined
+    if (!isLost) expect(answer.headers['content-length']).toBe(length)
     expect(String(answer.headers['content-type']).split(';')[0]).toBe(type)
   })
 
