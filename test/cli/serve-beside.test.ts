@@ -62,6 +62,21 @@ test.runIf(hasRedis)(
     opened.push(() => beside.end('SIGKILL'))
     await beside.says(`The inspector of "framework serve" shows them: ${address.split('?')[0]}\n`)
 
+    interface Process {
+      readonly pid: number
+      readonly runs: string
+      readonly state: string
+      readonly why?: string
+      readonly memory?: number
+      readonly restarts?: number
+    }
+    const processes = () => ask('processes') as Promise<Process[]>
+    const inState = (wanted: string) =>
+      until(wanted, async () => JSON.stringify((await processes()).map(said)).includes(wanted))
+    const said = ({ runs, state, why }: Process) => [runs, state, why].filter(Boolean).join(' ')
+    // The list has the order in which processes first reported: this one comes before the next version.
+    await inState('queue-start ready')
+
     const attemptsAt = async (count: number) => {
       let found: Entry[] = []
       await until(`${count} attempts`, async () => {
@@ -100,18 +115,6 @@ test.runIf(hasRedis)(
     expect(latest).toMatchObject({ outcome: 'ok' })
 
     // A process that is restarted is new, and the one before it has ended; that of the queue is the same all the time.
-    interface Process {
-      readonly pid: number
-      readonly runs: string
-      readonly state: string
-      readonly why?: string
-      readonly memory?: number
-      readonly restarts?: number
-    }
-    const processes = () => ask('processes') as Promise<Process[]>
-    const inState = (wanted: string) =>
-      until(wanted, async () => JSON.stringify((await processes()).map(said)).includes(wanted))
-    const said = ({ runs, state, why }: Process) => [runs, state, why].filter(Boolean).join(' ')
     await inState('queue-start ready')
     expect(await processes()).toMatchObject([
       { runs: 'serve', state: 'ready', restarts: 1, memory: expect.any(Number), url: expect.stringContaining('http') },
