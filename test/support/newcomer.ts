@@ -90,6 +90,9 @@ const environment = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => {
     npm_config_prefer_offline: 'true',
     npm_config_audit: 'false',
     npm_config_fund: 'false',
+    // No later versions than when the packages of the template were last updated: one that the registry has in part, such as Vite 8.4.0
+    // without an optional package, leaves a lock file that `npm ci` refuses.
+    npm_config_before: '2026-11-25',
     ...more,
   }
 }
