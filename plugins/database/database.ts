@@ -78,12 +78,13 @@ export class DatabaseClient {
     text: string,
     values: readonly unknown[] = [],
   ): Promise<QueryResult<Row>> {
-    if (this.running() === undefined) {
-      refuseEnding(text)
-      const result = this.#open().query(text, values)
-      if (result !== undefined) return result
-    }
-    const connection = await this.connect()
+    const running = this.running()
+    // At once: it has its place before what the same code asks for next.
+    if (running !== undefined) return running.run(text, (connection, statement) => connection.query(statement, values))
+    refuseEnding(text)
+    const result = this.#open().query(text, values)
+    if (result !== undefined) return result
+    const connection = await this.acquire()
     try {
       return await connection.query(text, values)
     } finally {
@@ -143,7 +144,7 @@ export class DatabaseClient {
 
   /** The transaction of this database to which the running code belongs. @internal */
   running(): StatementRunner | undefined {
-    return this.#level()?.transaction
+    return this.#level()
   }
 
   #level(): Level | undefined {

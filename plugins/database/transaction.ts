@@ -1,7 +1,7 @@
 import { nameInTenant } from '../shared/values/tenants.ts'
 import type { OutboxMessage } from '../shared/work/outbox.ts'
 import { InboxError, type RunningTransaction, transactions } from '../shared/work/transactions.ts'
-import type { Connection, DatabaseSystem, Execute, QueryResult } from './drivers/contract.ts'
+import type { Connection, DatabaseSystem, Execute, QueryResult, StatementRunner } from './drivers/contract.ts'
 import { isConflict, TransactionEndedError, TransactionFailedError, TransactionStatementError } from './errors.ts'
 import type { Inbox } from './inbox.ts'
 import type { Outbox } from './outbox.ts'
@@ -76,8 +76,7 @@ export class Transaction {
       const statement = this.#within(text, isOwn)
       const result = await execute(connection, statement).catch(async (cause: unknown) => {
         // MySQL has rolled all of it back, and would commit each further statement by itself.
-        if (this.host.system === 'mysql' && isConflict(cause))
-          this.#failure = Object.assign(TransactionFailedError(), { cause })
+        if (this.host.system === 'mysql' && isConflict(cause)) this.#failure = Object.assign(TransactionFailedError(), { cause })
         // An error does not say whether what has failed had committed before.
         else await (connection.isInTransaction && connection.query('do 0', []).catch(() => {}))
         this.#noteEnd(connection, text)
@@ -189,11 +188,13 @@ export class Transaction {
 const query = (connection: Connection, text: string) => connection.query(text, [])
 
 /** Whether a transaction is running, as a whole or down to a savepoint: what the code in it belongs to. */
-export class Level implements RunningTransaction {
+export class Level implements RunningTransaction, StatementRunner {
   readonly transaction: Transaction
   readonly deferred: (() => unknown)[] = []
   readonly #parent: Level | undefined
   #turn: Promise<unknown> = Promise.resolve()
+  /** The savepoint that is open, what waits for it, and so on. */
+  #inLine = 0
   #outcome: 'released' | 'rolledBack' | undefined
 
   constructor(transaction: Transaction, parent?: Level) {
@@ -214,8 +215,31 @@ export class Level implements RunningTransaction {
     return this.transaction.kind.isWriting ? this.transaction.host.place : undefined
   }
 
+  /** Runs one statement, after the earlier ones and after the savepoints that are open: their rollback would take it back. */
+  run<Result>(text: string, execute: Execute<Result>): Promise<Result> {
+    return this.#afterSavepoints(() => this.transaction.run(text, execute))
+  }
+
+  /** The connection, once the transaction has begun and its earlier statements have ended. */
+  ready(): Promise<Connection> {
+    return this.#afterSavepoints(() => this.transaction.ready())
+  }
+
+  #afterSavepoints<Result>(work: () => Promise<Result>): Promise<Result> {
+    // Code that outlives its savepoint belongs to the code around it.
+    if (this.#outcome === 'released') return this.#parent!.#afterSavepoints(work)
+    return this.#inLine === 0 ? work() : this.#inTurn(work)
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#inLine++
+    const result = this.#turn.then(work).finally(() => this.#inLine--)
+    this.#turn = result.catch(() => {})
+    return result
+  }
+
   query(text: string, values: unknown[] = []): Promise<QueryResult<never>> {
-    return this.transaction.run(text, (connection, statement) => connection.query(statement, values))
+    return this.run(text, (connection, statement) => connection.query(statement, values))
   }
 
   get #outbox() {
@@ -228,7 +252,7 @@ export class Level implements RunningTransaction {
 
   async store(message: OutboxMessage): Promise<void> {
     const outbox = this.#outbox!
-    await this.transaction.run('insert', (connection) => outbox.store(connection, message))
+    await this.run('insert', (connection) => outbox.store(connection, message))
     this.afterCommit(() => outbox.wake(message.sender))
   }
 
@@ -249,9 +273,8 @@ export class Level implements RunningTransaction {
 
   /** Does work in a savepoint: its failure takes back only what it has done itself. One after the other, as savepoints are a stack. */
   nested<Result>(work: () => Result | Promise<Result>): Promise<Result> {
-    const result = this.#turn.then(() => new Level(this.transaction, this).#inSavepoint(work))
-    this.#turn = result.catch(() => {})
-    return result
+    if (this.#outcome === 'released') return this.#parent!.nested(work)
+    return this.#inTurn(() => new Level(this.transaction, this).#inSavepoint(work))
   }
 
   async #inSavepoint<Result>(work: () => Result | Promise<Result>): Promise<Result> {

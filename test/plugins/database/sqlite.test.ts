@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterCommit, memoryQueue, RouteCollection, Server } from 'framework'
 import { afterAll, describe, expect, test } from 'vitest'
 import { deferred } from '../../../plugins/shared/values/promises.ts'
@@ -116,6 +117,57 @@ describe('SQLite', () => {
       await insert('kept')
     })
     expect(await titles(server as never)).toEqual([{ title: 'kept' }])
+  })
+
+  test('a savepoint that is taken back takes nothing of the code around it, also with Promise.all', async () => {
+    await using server = await makeServer()
+    const database = server.services.get('databases').client()
+    const insert = (title: string) => database.query('insert into books (title) values (?)', [title])
+    const opened = deferred()
+    const sent: string[] = []
+    const outer = () => [insert('around'), database.transaction(() => insert('sibling')), insert('after the sibling')]
+    await database.transaction(async () => {
+      const failing = database.transaction(async () => {
+        await insert('taken back')
+        opened.resolve()
+        await turn()
+        throw new Error('no')
+      })
+      // Some wait for a savepoint that is still to begin, others for one that has begun.
+      const early = outer()
+      await opened.promise
+      const late = [database.query('select title from books order by id'), insert('late')]
+      afterCommit(() => void sent.push('kept'))
+      await expect(failing).rejects.toThrow('no')
+      const [seen] = await Promise.all([late[0], ...early, ...late])
+      expect(seen).toMatchObject({ rows: ['around', 'sibling', 'after the sibling'].map((title) => ({ title })) })
+    })
+    expect(await titles(server as never)).toEqual(
+      ['around', 'sibling', 'after the sibling', 'late'].map((title) => ({ title })),
+    )
+    expect(sent).toEqual(['kept'])
+  })
+
+  test('code that outlives a savepoint that was kept belongs to the code around it', async () => {
+    await using server = await makeServer()
+    const database = server.services.get('databases').client()
+    const insert = (title: string) => database.query('insert into books (title) values (?)', [title])
+    await database.transaction(async () => {
+      const release = deferred()
+      let late: Promise<unknown> | undefined
+      await database.transaction(async () => {
+        late = release.promise.then(() => Promise.all([insert('late'), database.transaction(() => insert('later'))]))
+      })
+      const failing = database.transaction(async () => {
+        await insert('taken back')
+        release.resolve()
+        await turn()
+        throw new Error('no')
+      })
+      await expect(failing).rejects.toThrow('no')
+      await late
+    })
+    expect(await titles(server as never)).toEqual([{ title: 'late' }, { title: 'later' }])
   })
 
   describe('in a file', () => {
