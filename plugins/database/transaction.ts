@@ -2,7 +2,7 @@ import { nameInTenant } from '../shared/values/tenants.ts'
 import type { OutboxMessage } from '../shared/work/outbox.ts'
 import { InboxError, type RunningTransaction, transactions } from '../shared/work/transactions.ts'
 import type { Connection, DatabaseSystem, Execute, QueryResult, StatementRunner } from './drivers/contract.ts'
-import { isConflict, TransactionEndedError, TransactionFailedError, TransactionStatementError } from './errors.ts'
+import { TransactionEndedError, TransactionFailedError, TransactionStatementError } from './errors.ts'
 import type { Inbox } from './inbox.ts'
 import type { Outbox } from './outbox.ts'
 
@@ -26,9 +26,14 @@ const ending = starting(ends, String.raw`(?!\s+(?:(?:work|transaction)\s+)?to\b)
 const commits = String.raw`alter|analyze|backup|check|(create|drop)(?!\s+(or\s+replace\s+)?temporary)|flush|grant|install|lock|optimize|rename|repair|reset|revoke|set\s+password|truncate|uninstall|unlock`
 const committing = starting(commits)
 
-/** Refuses a statement that begins or ends a transaction: the next statement may have another connection, and this one another caller. */
+const ofTransactions = starting(`${ends}|savepoint|release`)
+
+/**
+ * Refuses a statement that begins or ends a transaction, or a part of one: the next statement may have another connection, and this one another
+ * caller. In SQLite, a savepoint alone begins a transaction, to which the writes of all callers would belong.
+ */
 export function refuseEnding(text: string): void {
-  if (ending.test(text)) throw TransactionStatementError(text.trim())
+  if (ofTransactions.test(text)) throw TransactionStatementError(text.trim())
 }
 
 /** What a transaction is for. */
@@ -75,8 +80,8 @@ export class Transaction {
       const connection = await this.#begun(text)
       const statement = this.#within(text, isOwn)
       const result = await execute(connection, statement).catch(async (cause: unknown) => {
-        // MySQL has rolled all of it back, and would commit each further statement by itself.
-        if (this.host.system === 'mysql' && isConflict(cause)) this.#failure = Object.assign(TransactionFailedError(), { cause })
+        // It has rolled all of it back, and would commit each further statement by itself.
+        if (connection.hasRolledBack?.(cause)) this.#failure = Object.assign(TransactionFailedError(), { cause })
         // An error does not say whether what has failed had committed before.
         else await (connection.isInTransaction && connection.query('do 0', []).catch(() => {}))
         this.#noteEnd(connection, text)

@@ -66,6 +66,8 @@ export interface Connection {
   query(text: string, values: readonly unknown[]): Promise<QueryResult<never>>
   /** Whether a transaction is running after the last statement; MySQL only, where some statements commit it. */
   isInTransaction?(): boolean
+  /** Whether the database has ended the transaction with a failed statement, and would commit each further one by itself; not Postgres. */
+  hasRolledBack?(error: unknown): boolean
   /** Gives the connection back, or closes it if it must not be used again. */
   release(isBroken?: boolean): void
 }

@@ -1,9 +1,16 @@
 import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2'
 import { systemClock } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
-import { DatabaseBusyError, PlaceholdersError } from '../errors.ts'
+import { DatabaseBusyError, isConflict, PlaceholdersError } from '../errors.ts'
 import { type DriverHost, numberedBy, overlaid } from '../queries.ts'
-import type { ClientConnection, DriverSettings, OpenDriver, QueryResult, StatementRunner } from './contract.ts'
+import type {
+  ClientConnection,
+  Connection,
+  DriverSettings,
+  OpenDriver,
+  QueryResult,
+  StatementRunner,
+} from './contract.ts'
 
 type Callback = (error: Error | null, result?: unknown, fields?: unknown) => void
 type Query = (...args: unknown[]) => unknown
@@ -160,7 +167,8 @@ export async function openMysql(settings: DriverSettings, host: DriverHost): Pro
       const release = (isBroken?: boolean) => (isBroken || isOff() ? client.destroy() : client.release())
       // SERVER_STATUS_IN_TRANS.
       const isInTransaction = () => (states.get(client)! & 1) === 1
-      return { client, query: (text, values) => execute(client, text, values), isInTransaction, release }
+      const query: Connection['query'] = (text, values) => execute(client, text, values)
+      return { client, query, isInTransaction, hasRolledBack: isConflict, release }
     },
     counts: () => countsOf(pool),
     begin: ({ isolation, readOnly }) => [

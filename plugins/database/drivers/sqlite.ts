@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { peer } from '../../shared/environment/optional-package.ts'
 import { madeIn } from '../../shared/values/memoize.ts'
+import { safely } from '../../shared/values/safely.ts'
 import { SeveralStatementsError } from '../errors.ts'
 import { type DriverHost, numberedBy } from '../queries.ts'
 import { builtin, type DatabaseRow, type DriverSettings, type OpenDriver, type QueryResult } from './contract.ts'
@@ -67,7 +68,15 @@ const isSeveral = (text: string) =>
 /** `$1` is a name to SQLite, which some packages refuse and others number by its first place. */
 const withNumbers = numberedBy(quoted)
 
-const changing = /^\s*(insert|update|delete|replace|with)\b/i
+// After comments, and after the queries of a `with`.
+const changing = /^(\s*with\b[\s\S]*)?\s*\b(update|delete\s+from|(insert|replace)(\s+or\s+\w+)?\s+into)\b/i
+
+/** Whether no transaction is running, such as after `insert or rollback`: one cannot begin in another. */
+function isOver(database: Sqlite): boolean {
+  if (safely(() => database.all('begin', [])) === undefined) return false
+  database.all('rollback', [])
+  return true
+}
 
 /** The callers of one file. */
 const newLine = () => ({ holder: undefined as Sqlite | undefined, turns: [] as (() => void)[] })
@@ -91,7 +100,7 @@ export async function openSqlite(settings: DriverSettings, { reports }: DriverHo
       withNumbers(text, (number) => `?${number}`),
       values.map(bound),
     ) as never[]
-    if (rows.length > 0 || !changing.test(text)) return { rows, count: rows.length }
+    if (rows.length > 0 || !changing.test(text.replace(quoted, ' '))) return { rows, count: rows.length }
     const [row] = database.all('select changes() as count, last_insert_rowid() as id', [])
     return { rows, count: Number(row!.count), insertId: row!.id as number }
   }
@@ -117,6 +126,7 @@ export async function openSqlite(settings: DriverSettings, { reports }: DriverHo
       await take()
       return {
         query,
+        hasRolledBack: () => isOver(database),
         release() {
           // A transaction may have been one that only reads.
           if (!isClosed) database.all('pragma query_only = 0', [])

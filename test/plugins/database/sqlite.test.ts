@@ -170,6 +170,57 @@ describe('SQLite', () => {
     expect(await titles(server as never)).toEqual([{ title: 'late' }, { title: 'later' }])
   })
 
+  test('a statement that rolls the transaction back ends it, also if its error is caught', async () => {
+    await using server = await makeServer()
+    const database = server.services.get('databases').client()
+    const insert = (title: string, or = '') => database.query(`insert ${or} into books (title) values (?)`, [title])
+    await insert('Emma')
+    const work = async (or: string) => {
+      await insert('before')
+      await expect(insert('Emma', or)).rejects.toThrow(/UNIQUE/)
+      await insert('after')
+    }
+    await expect(database.transaction(() => work('or rollback'))).rejects.toMatchObject({
+      code: 'TransactionFailedError',
+      cause: { message: expect.stringMatching(/UNIQUE/) },
+    })
+    await expect(
+      database.transaction(async () => {
+        await database.transaction(() => work('or rollback')).catch(() => {})
+      }),
+    ).rejects.toMatchObject({ code: 'TransactionFailedError' })
+    expect(await titles(server as never)).toEqual([{ title: 'Emma' }])
+    await database.transaction(() => work(''))
+    expect(await titles(server as never)).toEqual([{ title: 'Emma' }, { title: 'before' }, { title: 'after' }])
+  })
+
+  test.each([
+    'savepoint one',
+    'release one',
+    'rollback to one',
+    'begin immediate',
+    '/* one */ commit',
+  ])('"%s" is refused outside of a transaction', async (text) => {
+    await using server = await makeServer()
+    const database = server.services.get('databases').client()
+    await expect(database.query(text)).rejects.toMatchObject({ code: 'TransactionStatementError' })
+  })
+
+  test.each([
+    ['/* one */ update books set title = title -- two', 2],
+    ["with one as (select 1 as id) select * from books where title = 'update'", 0],
+    ['with one as (select 1 as id) update books set title = title where id in (select id from one)', 1],
+    ['with one as (select 1 as id) insert or ignore into books (id, title) select id, 3 from one', 0],
+    ['replace into books (id, title) values (1, 4)', 1],
+    ['delete from books', 2],
+    [`select replace(title, 'a', 'b') from books where "title" = '; insert into'`, 0],
+  ])('the count of %s', async (text, count) => {
+    await using server = await makeServer()
+    const database = server.services.get('databases').client()
+    await database.query('insert into books (title) values (1), (2)')
+    expect(await database.query(text)).toMatchObject({ rows: [], count })
+  })
+
   describe('in a file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'framework-sqlite-'))
     afterAll(() => rmSync(folder, { recursive: true }))
