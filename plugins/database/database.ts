@@ -20,7 +20,7 @@ import { connectError, DatabaseBusyError, DatabaseClosedError, isConflict, Trans
 import { type Inbox, inboxOf } from './inbox.ts'
 import { Outbox } from './outbox.ts'
 import { type DriverHost, Reports } from './queries.ts'
-import { Level, refuseEnding, Transaction } from './transaction.ts'
+import { Level, refuseEnding, Transaction, type TransactionKind } from './transaction.ts'
 
 /** Opens the pool with the package that the settings name. It does not connect yet. */
 async function openDriver(settings: DriverSettings, host: DriverHost): Promise<OpenDriver> {
@@ -109,18 +109,18 @@ export class DatabaseClient {
     return this.begin(work, transactionOptions.parse(options, 'transaction'))
   }
 
-  /** Does work in a new transaction, which the signal rolls back; with `isAlone`, in one that only migrates. @internal */
+  /** Does work in a new transaction, which the signal rolls back. @internal */
   async begin<Result>(
     work: (transaction: Transaction) => Result | Promise<Result>,
     settings: TransactionSettings,
     signal?: AbortSignal,
     scope = '',
-    isAlone = false,
+    { isAlone, migrates }: Pick<TransactionKind, 'isAlone' | 'migrates'> = { isAlone: false, migrates: false },
   ): Promise<Result> {
-    const begin = () => this.#begin((isAlone && this.#open().alone) || this.#open().begin(settings))
+    const begin = () => this.#begin((isAlone && this.#open().alone) || this.#open().begin(settings, migrates))
     for (let attempt = 0; ; attempt++) {
       signal?.throwIfAborted()
-      const transaction = new Transaction(this, begin, { scope, isWriting: !settings.readOnly, isAlone })
+      const transaction = new Transaction(this, begin, { scope, isWriting: !settings.readOnly, isAlone, migrates })
       const abort = () => void transaction.rollback(signal!.reason)
       signal?.addEventListener('abort', abort, { once: true })
       try {

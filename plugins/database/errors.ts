@@ -26,7 +26,9 @@ export const { MigrationError, MigrationsMissingError, MigrationsPendingError } 
     `migrations of the database "${name}" have not run: ${pending.join(', ')}. Run them: npm run framework -- migrate`,
 })
 
-export const { PlaceholdersError, SeveralStatementsError } = defineErrors({
+export const { MigrationReferencesError, PlaceholdersError, SeveralStatementsError } = defineErrors({
+  MigrationReferencesError: (name: string, references: string) =>
+    `the migrations of the database "${name}" would leave rows that refer to missing ones, so none of this run has run: ${references}. SQLite does not check foreign keys while it migrates, nor do \`on delete cascade\` and the like apply: change or delete these rows in a migration`,
   PlaceholdersError: (text: string, marks: number, values: number) =>
     `the statement "${text}" has ${marks} placeholders and ${values} values for them: give each one, and write all as ? or all as $1, $2`,
   SeveralStatementsError: (text: string) =>
@@ -34,10 +36,11 @@ export const { PlaceholdersError, SeveralStatementsError } = defineErrors({
 })
 
 export const { TransactionStatementError, TransactionFailedError, TransactionEndedError } = defineErrors({
-  TransactionStatementError: (statement: string, commits: 'would' | 'has' | 'not' = 'not') =>
+  TransactionStatementError: (statement: string, commits: 'would' | 'has' | 'not' | 'ignored' = 'not') =>
     ({
       has: `"${statement}", or a procedure before it, has committed the transaction, and later statements are refused. Call what contains a commit, or changes tables, outside of transactions`,
       would: `"${statement}" would commit the transaction: MySQL does so for each statement that changes tables or rights. Run it before the transaction, or in a migration`,
+      ignored: `SQLite ignores "${statement}" in a transaction. Run it before; migrations run without foreign keys, which are checked at their end`,
       not: `"${statement}" is not for query(): the framework begins and ends transactions. Use database.transaction(work), or the option transaction of a route, and throw an error to roll back`,
     })[commits],
   TransactionFailedError: () =>

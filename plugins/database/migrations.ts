@@ -1,10 +1,14 @@
 import { option } from '../shared/options/index.ts'
 import type { DatabaseClient } from './database.ts'
-import { isConflict, MigrationError } from './errors.ts'
+import { isConflict, MigrationError, MigrationReferencesError } from './errors.ts'
 import type { DatabaseMigrations, MigrationParts } from './options.ts'
 
 /** Does work in a transaction that no other process migrates in: the database releases the lock when the process dies. MySQL has no transaction for it. */
-export function exclusively<Result>(database: DatabaseClient, work: () => Promise<Result>): Promise<Result> {
+export function exclusively<Result>(
+  database: DatabaseClient,
+  work: () => Promise<Result>,
+  migrates = false,
+): Promise<Result> {
   const locked = async () => {
     if (database.system === 'postgresql') {
       await database.query('set local statement_timeout = 0')
@@ -19,13 +23,19 @@ export function exclusively<Result>(database: DatabaseClient, work: () => Promis
   }
   // SQLite has one writer, and the others are refused after a second. What MySQL has done in part must not be repeated.
   const isAlone = database.system === 'mysql'
-  return database.begin(
-    locked,
-    { isolation: undefined, retry: isAlone ? 0 : 20, readOnly: false },
-    undefined,
-    '',
+  return database.begin(locked, { isolation: undefined, retry: isAlone ? 0 : 20, readOnly: false }, undefined, '', {
     isAlone,
-  )
+    migrates,
+  })
+}
+
+/** Refuses what a migration of SQLite has broken, which runs without foreign keys. */
+export async function checkReferences(database: DatabaseClient): Promise<void> {
+  if (database.system !== 'sqlite') return
+  const { rows } = await database.query<{ table: string; rowid: number; parent: string }>('pragma foreign_key_check')
+  const shown = rows.slice(0, 10).map(({ table, rowid, parent }) => `row ${rowid} of ${table} to ${parent}`)
+  if (rows.length > shown.length) shown.push(`and ${rows.length - shown.length} more`)
+  if (rows.length > 0) throw MigrationReferencesError(database.name, shown.join(', '))
 }
 
 const table = 'framework_migrations'

@@ -2,7 +2,7 @@ import type { Logger } from '../../kernel/index.ts'
 import { DatabaseClient } from './database.ts'
 import { DatabaseClosedError, DatabaseNameError, MigrationsMissingError, MigrationsPendingError } from './errors.ts'
 import type { LayerOf } from './layers.ts'
-import { exclusively } from './migrations.ts'
+import { checkReferences, exclusively } from './migrations.ts'
 import type { DatabaseMigrations, DatabaseSettings, DatabasesSettings } from './options.ts'
 import type { OutboxCounts } from './outbox.ts'
 
@@ -85,11 +85,14 @@ export class Databases {
   async migrate(name = 'main'): Promise<readonly string[]> {
     const [migrations, parts] = [this.migrationsOf(name), this.#partsOf(name)]
     if (migrations === undefined) throw MigrationsMissingError(name, 'migrations')
-    return exclusively(parts.database, async () => {
+    const run = async () => {
       const names = await migrations.pending(parts)
-      if (names.length > 0) await migrations.run(parts)
+      if (names.length === 0) return names
+      await migrations.run(parts)
+      await checkReferences(parts.database)
       return names
-    })
+    }
+    return exclusively(parts.database, run, true)
   }
 
   /** Runs the `seed` of the option `migrations`, in a transaction. @throws (as a rejection) MigrationsMissingError without one. */

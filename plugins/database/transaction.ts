@@ -26,6 +26,9 @@ const ending = starting(ends, String.raw`(?!\s+(?:(?:work|transaction)\s+)?to\b)
 const commits = String.raw`alter|analyze|backup|check|(create|drop)(?!\s+(or\s+replace\s+)?temporary)|flush|grant|install|lock|optimize|rename|repair|reset|revoke|set\s+password|truncate|uninstall|unlock`
 const committing = starting(commits)
 
+/** SQLite ignores it in a transaction. */
+const switchingKeys = starting(String.raw`pragma\s+(\w+\s*\.\s*)?foreign_keys`, String.raw`\s*[=(]`)
+
 const ofTransactions = starting(`${ends}|savepoint|release`)
 
 /**
@@ -44,6 +47,8 @@ export interface TransactionKind {
   readonly isWriting: boolean
   /** Whether it has its connection alone, without a transaction: a `begin` in it is a real one. */
   readonly isAlone: boolean
+  /** Whether it is one of migrations. */
+  readonly migrates: boolean
 }
 
 /**
@@ -169,6 +174,9 @@ export class Transaction {
   #within(text: string, isOwn: boolean): string {
     const verb = ending.exec(text)?.[1]?.toLowerCase()
     if (verb === undefined) {
+      // Statements that tools write into migrations; these run without foreign keys.
+      if (this.host.system === 'sqlite' && !this.kind.migrates && switchingKeys.test(text))
+        throw TransactionStatementError(text.trim(), 'ignored')
       if (this.host.system === 'mysql' && !this.kind.isAlone && committing.test(text))
         throw TransactionStatementError(text.trim().slice(0, 100), 'would')
       return text

@@ -103,8 +103,8 @@ export interface OpenDriver {
   /** Listens to a channel with a connection outside of the pool, which it ends when the promise rejects; Postgres only. */
   listen?(channel: string, on: ListenEvents, until: Promise<never>): Promise<void>
   counts(): PoolCounts
-  /** The statements that begin a transaction. */
-  begin(options: TransactionSettings): readonly string[]
+  /** The statements that begin a transaction; `migrates`: one of migrations, which may make tables anew. */
+  begin(options: TransactionSettings, migrates?: boolean): readonly string[]
   /** The statements after which a connection is the only one that migrates; MySQL only, where a transaction cannot contain `create table`. */
   readonly alone?: readonly string[]
   /** Closes the connections, after those in use have been given back, or when the signal aborts. */

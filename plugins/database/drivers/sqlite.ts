@@ -78,6 +78,9 @@ function isOver(database: Sqlite): boolean {
   return true
 }
 
+/** To change a table, SQLite makes it anew, and `drop table` deletes what refers to it. In the transaction this has no effect any more. */
+const unchecked = 'pragma foreign_keys = off'
+
 /** The callers of one file. */
 const newLine = () => ({ holder: undefined as Sqlite | undefined, turns: [] as (() => void)[] })
 const lines = new Map<string, ReturnType<typeof newLine>>()
@@ -124,18 +127,27 @@ export async function openSqlite(settings: DriverSettings, { reports }: DriverHo
     query: (text, values) => (line.holder === undefined ? query(text, values) : undefined),
     async connect() {
       await take()
+      let isMigrating = false
       return {
-        query,
+        query(text, values) {
+          isMigrating ||= text === unchecked
+          return query(text, values)
+        },
         hasRolledBack: () => isOver(database),
         release() {
           // A transaction may have been one that only reads.
           if (!isClosed) database.all('pragma query_only = 0', [])
+          if (!isClosed && isMigrating) database.all('pragma foreign_keys = on', [])
           leave()
         },
       }
     },
     counts: () => ({ size: 1, idle: Number(line.holder === undefined), waiting: line.turns.length }),
-    begin: ({ readOnly }) => [`pragma query_only = ${Number(readOnly)}`, readOnly ? 'begin' : 'begin immediate'],
+    begin: ({ readOnly }, migrates = false) => [
+      ...(migrates ? [unchecked] : []),
+      `pragma query_only = ${Number(readOnly)}`,
+      readOnly ? 'begin' : 'begin immediate',
+    ],
     async close(late) {
       // What is never given back must not keep the file from others.
       late.addEventListener('abort', end)

@@ -170,6 +170,71 @@ describe('migrations of SQLite', () => {
       await databases.client().query(one)
   })
 
+  describe('make a table anew', () => {
+    const before = {
+      '001-tables': [
+        'create table books (id integer primary key, title text)',
+        'create table reviews (id integer primary key, book integer references books on delete cascade)',
+        "insert into books values (1, 'Emma')",
+        'insert into reviews values (1, 1), (2, 1)',
+      ],
+    }
+    const anew = [
+      'pragma foreign_keys = off',
+      'create table books_new (id integer primary key, title text not null)',
+      'insert into books_new select * from books',
+      'drop table books',
+      'alter table books_new rename to books',
+      'PRAGMA foreign_keys=ON;',
+    ]
+    const migrated = async (url: string, steps: Parameters<typeof sqlMigrations>[0]) => {
+      const server = serve({ url, migrations: sqlMigrations(steps) })
+      await server.ready()
+      return [server, server.services.get('databases')] as const
+    }
+
+    test('and keep what refers to it; later statements are checked again', async () => {
+      const url = await makeUrl()
+      const [first, old] = await migrated(url, before)
+      await old.migrate()
+      await first.close()
+      const [server, databases] = await migrated(url, { ...before, '002-anew': anew })
+      await databases.migrate()
+      const query = (text: string) => databases.client().query(text)
+      expect((await query('select * from reviews')).count).toBe(2)
+      await expect(query('insert into reviews values (3, 7)')).rejects.toThrow(/FOREIGN KEY/)
+      await expect(databases.client().transaction(() => query('insert into reviews values (3, 7)'))).rejects.toThrow(
+        /FOREIGN KEY/,
+      )
+      await query('delete from books')
+      expect((await query('select * from reviews')).count).toBe(0)
+      await server.close()
+    })
+
+    test('but leave no row that refers to a missing one', async () => {
+      const [server, databases] = await migrated(await makeUrl(), { ...before, '002-less': ['delete from books'] })
+      await expect(databases.migrate()).rejects.toThrow(
+        'the migrations of the database "main" would leave rows that refer to missing ones, so none of this run has run: row 1 of reviews to books, row 2 of reviews to books. SQLite',
+      )
+      expect(await databases.pendingMigrations()).toEqual(['001-tables', '002-less'])
+      await databases.client().query('create table books (id integer primary key)')
+      await databases.client().query('create table reviews (book integer references books)')
+      await expect(databases.client().query('insert into reviews values (7)')).rejects.toThrow(/FOREIGN KEY/)
+      await server.close()
+    })
+
+    test('elsewhere, the switch that a transaction ignores is refused', async () => {
+      const [server, databases] = await migrated(await makeUrl(), {})
+      const database = databases.client()
+      for (const text of ['pragma foreign_keys = off', '-- all\nPRAGMA main.foreign_keys(0)'])
+        await expect(database.transaction(() => database.query(text))).rejects.toThrow(/SQLite ignores "/)
+      expect((await database.transaction(() => database.query('pragma foreign_keys'))).rows).toEqual([
+        { foreign_keys: 1 },
+      ])
+      await server.close()
+    })
+  })
+
   test('without them, there is nothing to run', async () => {
     await using server = serve({
       url: 'sqlite::memory:',
