@@ -70,6 +70,7 @@ export class Outbox {
   readonly #timers: Timer[] = []
   readonly #listen: OpenDriver['listen']
   #listening: Promise<void> | undefined
+  #isDraining = false
   readonly #ending = new AbortController()
   readonly #availability: Availability
 
@@ -133,7 +134,7 @@ export class Outbox {
     }
     const look = async () => {
       const { rows } = await this.#query<{ sender: string }>('due', [])
-      for (const { sender } of rows) this.wake(sender)
+      for (const { sender } of rows) this.#wakeAgain(sender)
     }
     every(this.#settings.pollInterval, look)
     every(lease / 3, () => this.#extend())
@@ -141,9 +142,14 @@ export class Outbox {
     if (listen === undefined) return
     const on = {
       open: () => void this.#tracked(this.#availability.watch(look)),
-      message: (sender: string) => this.wake(sender),
+      message: (sender: string) => this.#wakeAgain(sender),
     }
     this.#listening = this.#outside(() => listenUntil(this.#ending.signal, listen, on, this.#log))
+  }
+
+  /** Looks for messages of a sender that this process does not have to deliver itself. */
+  #wakeAgain(sender: string): void {
+    if (!this.#isDraining) this.wake(sender)
   }
 
   /** Looks for messages of a sender. */
@@ -155,19 +161,24 @@ export class Outbox {
     if (lane.isLooking || this.#isEnding) return
     lane.isLooking = true
     const look = this.#availability.watch(async () => {
-      while (lane.isWoken && lane.running < concurrency && !this.#isEnding) {
-        lane.isWoken = false
-        const max = concurrency - lane.running
-        for (const first of await this.#claim('claim', [sender, max], max)) {
-          lane.running++
-          void this.#tracked(this.#availability.watch(() => this.#deliverFrom(sender, first))).then(() => {
-            lane.running--
-            this.wake(sender)
-          })
+      try {
+        while (lane.isWoken && lane.running < concurrency && !this.#isEnding) {
+          lane.isWoken = false
+          const max = concurrency - lane.running
+          for (const first of await this.#claim('claim', [sender, max], max)) {
+            lane.running++
+            void this.#tracked(this.#availability.watch(() => this.#deliverFrom(sender, first))).then(() => {
+              lane.running--
+              this.#wakeAgain(sender)
+            })
+          }
         }
+      } finally {
+        // In the same turn as the last look: a wake in between would be lost.
+        lane.isLooking = false
       }
     })
-    void this.#tracked(look.finally(() => (lane.isLooking = false)))
+    void this.#tracked(look)
   }
 
   /** The messages that wait, by sender. */
@@ -185,8 +196,9 @@ export class Outbox {
     return this.#ending.signal.aborted
   }
 
-  /** Waits for what is being delivered. */
+  /** Waits for what is being delivered, and claims only for what this process still commits: others deliver the rest. */
   async drain(): Promise<void> {
+    this.#isDraining = true
     while (this.#busy.size > 0) await Promise.all(this.#busy)
   }
 
@@ -241,7 +253,7 @@ export class Outbox {
       } finally {
         this.#held.delete(row.id)
       }
-      row = await this.#following(sender, row, turn < inOneTurn && !this.#isEnding)
+      row = await this.#following(sender, row, turn < inOneTurn && !this.#isDraining)
     }
   }
 

@@ -1,6 +1,7 @@
 import {
   afterCommit,
   type DatabaseClient,
+  definePlugin,
   type MailBuilder,
   memoryQueue,
   memoryTransport,
@@ -8,7 +9,9 @@ import {
   once,
   Server,
 } from 'framework'
+import { database } from 'framework/plugins'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deferred } from '../../../plugins/shared/values/promises.ts'
 import { deliverFromOutbox } from '../../../plugins/shared/work/outbox.ts'
 import { outboxFor } from '../../../plugins/shared/work/transactions.ts'
 import { hasMariadb, startMariadb } from '../../support/mariadb.ts'
@@ -121,6 +124,39 @@ for (const { name, skip, options } of kinds)
       deliverFromOutbox(second, 'test', async (data) => void seen.push(data))
       await second.listen()
       await expect.poll(() => seen).toEqual([{ bytes: Buffer.from([0, 255]) }])
+    })
+
+    test('closing ends what is being delivered, and leaves a backlog to others', async () => {
+      const seen: string[] = []
+      const begun = deferred()
+      const release = deferred()
+      let left: unknown
+      const before = definePlugin({
+        name: 'before',
+        // In the next turn, when the outbox drains as well.
+        setup: (ctx) => void ctx.onDrain(() => void setImmediate(release.resolve)),
+      })
+      const after = definePlugin({
+        name: 'after',
+        setup: (ctx) =>
+          void ctx.onClose(async () => {
+            left = await waiting(server)
+          }),
+      })
+      const server = new Server({ port: 0, plugins: [before, database(options()), after] })
+      deliverFromOutbox(server, 'test', async ({ key }: { key: string }) => {
+        if (seen.push(key) === 10) begun.resolve()
+        await release.promise
+      })
+      await server.listen()
+      const keys = [...'abcdefghijklmno']
+      for (let i = 0; i < 2; i++)
+        await client(server).transaction(async () => {
+          for (const key of keys) await outboxFor(server)!({ sender: 'test', key, data: { key } })
+        })
+      await begun.promise
+      await server.close()
+      expect([seen.length, left]).toEqual([10, [expect.objectContaining({ sender: 'test', messages: 20 })]])
     })
 
     test('emails and MQTT are delivered, with bytes and ids', async () => {
