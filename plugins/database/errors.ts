@@ -70,7 +70,7 @@ export function isConflict(error: unknown): boolean {
 
 const inUrl = 'in the url (DATABASE_URL)'
 const startOr = `Start the server, or correct host and port ${inUrl}`
-/** Why a database cannot be used, by code, and what to correct. No reason contains the password. */
+/** Why a database cannot be used, by code, name or message, and what to correct. No reason contains the password. */
 const reasons: readonly (readonly [codes: RegExp, why: string, remedy: string])[] = [
   [/^(28P01|28000|ER_(DB)?ACCESS_DENIED.*)$/, 'it refuses the user or the password', `Correct them ${inUrl}`],
   [/^SASL/, 'it asks for a password, and there is none', `Add it ${inUrl}`],
@@ -79,15 +79,24 @@ const reasons: readonly (readonly [codes: RegExp, why: string, remedy: string])[
   [/^(ECONNREFUSED|ConnectionRefused)$/, 'nothing listens there', startOr],
   [/^(53300|ER_CON_COUNT_ERROR)$/, 'it has too many connections', 'Lower pool.max, or raise its max_connections'],
   [/^(ETIMEDOUT|CONNECT_TIMEOUT|EHOSTUNREACH|DatabaseBusyError)$/, 'it does not respond', 'Check host and firewall'],
-  [/SQLITE|SQLite/, 'the file cannot be opened', 'Create its folder, and let this user write to it'],
+  [
+    /file is not a database|image is malformed/,
+    'the file is not a database of SQLite',
+    `Move it away, or correct the path ${inUrl}`,
+  ],
+  [
+    /SQLITE|SQLite/,
+    'the file cannot be opened',
+    `Correct the path ${inUrl}, or create its folder and let this user write to it`,
+  ],
 ]
 
 /** The error of a boot whose database does not respond: what is wrong, and the remedy. */
 export function connectError(name: string, where: string, error: unknown): Error {
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error
   const { message = '', name: kind } = Object(inner) as Failure & { readonly name?: string }
-  const code = /^SASL/.test(message) ? 'SASL' : codeOf(inner)
-  const [, why, remedy] = reasons.find(([codes]) => codes.test(code) || codes.test(kind ?? '')) ?? []
+  const signs = [codeOf(inner), kind ?? '', message]
+  const [, why, remedy] = reasons.find(([codes]) => signs.some((sign) => codes.test(sign))) ?? []
   const told = DatabaseConnectError(name, where, why ?? message, remedy ?? 'Correct the options of the plugin database')
   return Object.assign(told, { cause: error })
 }

@@ -47,10 +47,12 @@ describe('the boot says why a database cannot be used, without its password', ()
       silent.close()
     })
 
-  test('a file that cannot be opened', async () => {
-    await expect(boot({ url: 'sqlite:/does/not/exist/app.sqlite' })).rejects.toThrow(
-      /cannot be used: .*file.*. Create its folder/,
-    )
+  test.each([
+    ['/does/not/exist/app.sqlite', 'the file cannot be opened. Correct the path in the url (DATABASE_URL), or create'],
+    [import.meta.dirname, 'the file cannot be opened. Correct the path'],
+    [import.meta.filename, 'the file is not a database of SQLite. Move it away, or correct the path'],
+  ])('a file that cannot be used: %s', async (path, why) => {
+    await expect(boot({ url: `sqlite:${path}` })).rejects.toThrow(`cannot be used: ${why}`)
   })
 
   test('a named one', async () => {
