@@ -19,7 +19,7 @@ const before = String.raw`^(?:\s|/\*M?!\d*|/\*(?!M?!)(?:[^*]|\*(?!/))*\*/|(?:--|
 const starting = (words: string, after = '') => new RegExp(String.raw`${before}(${words})\b${after}`, 'i')
 
 // With `autocommit`, which would stay off for the next caller.
-const ends = String.raw`begin|start\s+transaction|commit|end|rollback|abort|set\s(?:[^'"]*[^'"\w])?autocommit`
+const ends = String.raw`begin|start\s+transaction|commit|end|rollback|abort|prepare\s+transaction|set\s(?:[^'"]*[^'"\w])?autocommit`
 const ending = starting(ends, String.raw`(?!\s+(?:(?:work|transaction)\s+)?to\b)`)
 
 /** Before these, MySQL commits the transaction; not before those of temporary tables. */
@@ -182,7 +182,8 @@ export class Transaction {
       return text
     }
     // Only the first of several would be replaced by a savepoint, and the others be lost.
-    if (/^set/.test(verb) || /;\s*\S|\bnot\s+atomic\b/i.test(text)) throw TransactionStatementError(text.trim())
+    if (/^(set|prepare)/.test(verb) || /;\s*\S|\bnot\s+atomic\b/i.test(text))
+      throw TransactionStatementError(text.trim())
     if (!/^(begin|start)/.test(verb)) {
       // What code has begun and not ended ends with the work around it, and that only by itself.
       const at = isOwn ? this.#savepoints.findLastIndex((one) => one.isOwn) : this.#savepoints.length - 1

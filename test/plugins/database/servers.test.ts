@@ -229,11 +229,24 @@ describe.each(kinds.filter(({ has }) => has))('$name', ({ name, start, drivers, 
         })
         expect(await titles()).toEqual(['a'])
         await expect(database.transaction(() => database.query('end'))).rejects.toThrow('"end" is not for query()')
+        const prepare = async () => {
+          await database.query('begin')
+          await database.query("prepare transaction 'one'")
+        }
+        await expect(database.transaction(prepare)).rejects.toThrow('"prepare transaction \'one\'" is not for query()')
       })
 
       test('a begin without a transaction is refused: the next caller would find itself in it', async () => {
         await using server = await served(() => {})
-        for (const statement of ['begin', ' START TRANSACTION', 'end', 'abort'])
+        for (const statement of [
+          'begin',
+          ' START TRANSACTION',
+          'end',
+          'abort',
+          'savepoint a',
+          'release a',
+          'prepare transaction',
+        ])
           await expect(clientOf(server).query(statement)).rejects.toMatchObject({ code: 'TransactionStatementError' })
       })
     })
