@@ -124,7 +124,8 @@ export class DatabaseClient {
       const abort = () => void transaction.rollback(signal!.reason)
       signal?.addEventListener('abort', abort, { once: true })
       try {
-        const value = await transactions.run(transaction.level, () => work(transaction))
+        // Awaited within: a query of a query builder begins when it is awaited.
+        const value = await transactions.run(transaction.level, async () => work(transaction))
         signal?.throwIfAborted()
         // A response may have rolled it back.
         if (transaction.state === 'open') await transaction.commit()

@@ -231,7 +231,10 @@ export class Level implements RunningTransaction, StatementRunner {
 
   /** Runs one statement, after the earlier ones and after the savepoints that are open: their rollback would take it back. */
   run<Result>(text: string, execute: Execute<Result>): Promise<Result> {
-    return this.#afterSavepoints(() => this.transaction.run(text, execute))
+    const current = transactions.getStore()
+    // A connection of a query builder may have been taken before the savepoint in which it is used.
+    const level = current instanceof Level && current.transaction === this.transaction ? current : this
+    return level.#afterSavepoints(() => this.transaction.run(text, execute))
   }
 
   /** The connection, once the transaction has begun and its earlier statements have ended. */
@@ -295,7 +298,7 @@ export class Level implements RunningTransaction, StatementRunner {
     const { transaction } = this
     await transaction.run('begin', query, true)
     try {
-      const result = await transactions.run(this, work)
+      const result = await transactions.run(this, async () => work())
       await transaction.run('commit', query, true)
       this.#outcome = 'released'
       for (const one of this.deferred) this.#parent!.afterCommit(one)

@@ -270,17 +270,25 @@ describe.each(kinds.filter(({ has }) => has))('$name', ({ name, start, drivers, 
               .transaction()
               .execute(async (inner) => {
                 await inner.insertInto('books').values({ title: 'inner' }).execute()
+                // In a savepoint within, with the connection that was taken before it.
+                await databases.client().transaction(() => inner.insertInto('books').values({ title: 'in' }).execute())
+                expect((await inner.selectFrom('books').selectAll().execute()).length).toBe(5)
                 throw new Error('taken back')
               })
               .catch(() => {})
           }
           await layers.drizzled
             .transaction(async (inner) => {
-              await inner.execute(sql`insert into books (title) values ('inner')`)
+              await databases.client().transaction(() => inner.execute(sql`insert into books (title) values ('inner')`))
               throw new Error('taken back')
             })
             .catch(() => {})
-          expect((await layers.own.selectFrom('books').selectAll().execute()).length).toBe(3)
+          // Awaited by the transaction alone.
+          await databases
+            .client()
+            .transaction(() => layers.drizzled.execute(sql`insert into books (title) values ('x'), ('y') returning id`))
+          expect((await layers.own.selectFrom('books').selectAll().execute()).length).toBe(5)
+          await databases.client().query("delete from books where title in ('x', 'y')")
           expect(await titles()).toEqual([])
           return res.status(400).json({})
         })
