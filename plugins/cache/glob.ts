@@ -35,3 +35,6 @@ export function redisGlob(prefix: string, pattern: string): string {
   const literal = (text: string) => text.replace(/[[\]\\^]/g, '\\$&')
   return `${literal(prefix).replace(/[*?]/g, '\\$&')}${literal(pattern)}#*`
 }
+
+/** Whether a name in Redis is the key of a response or of data: a pattern such as `*` matches those of other programs as well. */
+export const isOwnKey = (name: string): boolean => /^(?:cache|data):/.test(name)

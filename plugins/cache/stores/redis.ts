@@ -4,7 +4,7 @@ import { Breaker, type BreakerOptions } from '../../shared/stores/breaker.ts'
 import type { OpenRedis } from '../../shared/stores/redis-client.ts'
 import { LruMap } from '../../shared/values/lru.ts'
 import { decodeEntry, encodeEntry } from '../entry.ts'
-import { redisGlob } from '../glob.ts'
+import { isOwnKey, redisGlob } from '../glob.ts'
 import type { CacheStore } from './contract.ts'
 
 /** The scripts, each of which Redis runs without another command in between. They are sent whole, so they have no comments. */
@@ -109,13 +109,13 @@ export function redisStore(
       const match = redisGlob(prefix, pattern)
       // This comes first: responses that are being computed at this moment use data that is now invalid.
       await run(scripts.epoch, [named('cache-epoch')])
-      let cursor = '0'
       let removed = 0
-      do {
-        const [next, keys] = await breaker.run(() => client.scan(cursor, 'MATCH', match, 'COUNT', 1000))
+      for (let cursor: string | undefined; cursor !== '0'; ) {
+        const [next, found] = await breaker.run(() => client.scan(cursor ?? '0', 'MATCH', match, 'COUNT', 1000))
+        const keys = found.filter((key) => isOwnKey(key.slice(prefix.length)))
         if (keys.length > 0) removed += await breaker.run(() => client.unlink(...keys))
         cursor = next
-      } while (cursor !== '0')
+      }
       return removed
     },
 

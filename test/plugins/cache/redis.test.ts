@@ -126,6 +126,22 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     expect(await invalidatePattern('cache:GET:/x?a=1')).toBe(1)
   })
 
+  test.each(['', 'p:'])('a pattern removes and counts keys of the cache only, with the prefix "%s"', async (prefix) => {
+    const { server, router, invalidatePattern } = makeServer({ redis: { url: redis.url, timeout: 2_000, prefix } })
+    const others = ['app:books#1', 'metadata:books#1', 'cache-tag:books#1', '@acme/data:books#1'].map(
+      (key) => prefix + key,
+    )
+    router.get('/books', { cache: { tags: ['t'] } }, () => 1)
+    for (const pattern of ['*books*', '*', '?*', '?????:*']) {
+      await client.flushall()
+      await client.mset(Object.fromEntries(others.map((key) => [key, 'the only copy'])))
+      await server.inject.get('/books')
+      await server.services.get('cache').getOrSet('books', {}, () => 1)
+      expect([pattern, await invalidatePattern(pattern)]).toEqual([pattern, pattern === '?????:*' ? 1 : 2])
+      expect(await client.exists(...others)).toBe(others.length)
+    }
+  })
+
   test('a response that another process invalidates while it is computed is not kept', async () => {
     const one = makeServer()
     const two = makeServer()
