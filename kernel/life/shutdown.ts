@@ -2,7 +2,7 @@ import type { ContextHost } from '../plugin/context.ts'
 import type { PluginEntry } from '../plugin/scope.ts'
 import type { Adapter } from '../runtime/adapter.ts'
 import { systemClock } from '../support/clock.ts'
-import { defineErrors } from '../support/errors.ts'
+import { defineErrors, messageOf } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { isInTime } from '../support/within.ts'
 
@@ -109,8 +109,7 @@ async function settles(
   try {
     return await isInTime(Promise.resolve(entry.trace(phase, run)), limit, systemClock)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    errors.push(Object.assign(CloseHookError(phase, entry.name, why), { cause: error }))
+    errors.push(Object.assign(CloseHookError(phase, entry.name, messageOf(error)), { cause: error }))
     return true
   } finally {
     entry.times[phase] += systemClock.monotonic() - start

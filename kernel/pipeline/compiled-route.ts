@@ -6,7 +6,7 @@ import type { Shape } from '../routing/pattern.ts'
 import { Route, type Step } from '../routing/route.ts'
 import { RouteTable } from '../routing/table.ts'
 import type { AddRoute } from '../routing/verbs.ts'
-import { defineErrors } from '../support/errors.ts'
+import { defineErrors, messageOf } from '../support/errors.ts'
 import type { Logger, LoggerOwner } from '../support/logger.ts'
 import { isPromise } from '../support/within.ts'
 import type { Terminal } from './chain.ts'
@@ -47,13 +47,21 @@ function compiledIn(
   scope: Scope,
   route: Omit<CompiledRoute, 'home' | 'onSend' | 'onResponse' | 'onError' | 'errorHandler'>,
 ): CompiledRoute {
+  const contexts = scope.hooksReaching('onLate')
+  /** `at`: which of the arguments is the request. */
+  const within = <Run extends (...args: never[]) => unknown>(run: Run, at = 0): Run => {
+    const enter = (inner: Run, { run }: Hook<'onLate'>) => ((...args) => run(args[at]!, () => inner(...args))) as Run
+    return contexts.reduceRight(enter, run)
+  }
+  const late = <Name extends 'onSend' | 'onResponse' | 'onError'>(name: Name, at?: number): Hook<Name>[] =>
+    scope.hooksReaching(name).map((hook) => (contexts.length === 0 ? hook : { ...hook, run: within(hook.run, at) }))
   return {
     ...route,
     home: scope,
-    onSend: scope.hooksReaching('onSend'),
-    onResponse: scope.hooksReaching('onResponse'),
-    onError: scope.hooksReaching('onError'),
-    errorHandler: () => scope.nearestErrorHandler,
+    onSend: late('onSend'),
+    onResponse: late('onResponse'),
+    onError: late('onError', 1),
+    errorHandler: () => scope.nearestErrorHandler && within(scope.nearestErrorHandler),
   }
 }
 
@@ -65,6 +73,7 @@ function compileRoute(
   parsed: ParsedOptions,
   read: Set<PropertyKey>,
 ): CompiledRoute {
+  const { method, path } = record
   const plugin = owner?.name ?? 'application'
   const route = new Route(record, scope.middlewaresReaching, plugin)
   for (const { run, entry } of scope.hooksReaching('onRoute')) {
@@ -75,12 +84,10 @@ function compileRoute(
       )
       if (entry.definition.routeOptions === undefined) for (const name of names) read.add(name)
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      const failure = RouteCompileError(`${record.method} ${record.path}`, placeOf(record, owner), entry.name, why)
+      const failure = RouteCompileError(`${method} ${path}`, placeOf(record, owner), entry.name, messageOf(error))
       throw Object.assign(failure, { cause: error })
     }
   }
-  const { method, path } = record
   return compiledIn(scope, {
     ...{ method, path, plugin },
     steps: tracedSteps(route.seal(), plugin),

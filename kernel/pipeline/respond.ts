@@ -29,13 +29,6 @@ export function reportFailure(res: object, error: Error): void {
   reported.set(res, error)
 }
 
-/** Returns the failure that was reported for a response, once. */
-function takeReported(res: object): Error | undefined {
-  const error = reported.get(res)
-  if (error !== undefined) reported.delete(res)
-  return error
-}
-
 /** The thrown value, or, where it cannot be inspected (such as a revoked proxy), an error that describes it. */
 function legible(thrown: unknown): unknown {
   try {
@@ -144,11 +137,6 @@ export class Responder {
     this.#respond(reply, res)
   }
 
-  /** Sends what was answered, without hooks. */
-  #sendAsIs(res: KernelResponse): void {
-    this.#respond(toReply(res, this.#state.draining), res)
-  }
-
   #respond(reply: Reply, res: KernelResponse): void {
     const { request: req, started } = res
     const { onResponse } = routeOf(res)
@@ -180,7 +168,7 @@ export class Responder {
       this.#logTimeout(error, req)
       res.reset()
       sendFailure(req, res, error)
-      this.#sendAsIs(res)
+      this.#respond(toReply(res, this.#state.draining), res)
     } else if (current !== undefined && 'entry' in current) this.#failSending(error, res, current)
     else this.fail(error, res)
   }
@@ -239,7 +227,8 @@ export class Responder {
   /** Reports once a failure that was answered where it occurred, even if the handler that answers it also throws it. */
   #notifyReported(res: KernelResponse, thrown?: unknown): void {
     const { request: req } = res
-    const error = takeReported(res)
+    const error = reported.get(res)
+    reported.delete(res)
     if (error !== undefined && error !== thrown) this.#notify(routeOf(res).onError, (run) => run(error, req, res), req)
   }
 
@@ -274,7 +263,7 @@ export class Responder {
     sendFailure(req, res, err, failure)
     // An HttpError that an error handler throws is its response: the session is saved with it, as with any other.
     if (more !== undefined && !failure.unhandled) this.finish(res)
-    else this.#sendAsIs(res)
+    else this.#respond(toReply(res, this.#state.draining), res)
   }
 
   #logFailure(error: unknown, req: KernelRequest, more?: { plugin?: string; original?: unknown }): void {

@@ -2,7 +2,7 @@ import { readOption } from '../plugin/options.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import { description } from '../routing/arguments.ts'
 import { RouteOptionError, type RouteRecord } from '../routing/collection.ts'
-import { defineErrors, isFrameworkError } from '../support/errors.ts'
+import { defineErrors, isFrameworkError, messageOf } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import { nearest } from '../support/nearest.ts'
 import { OptionPlace, optionNames } from '../support/options.ts'
@@ -102,8 +102,7 @@ export function readRouteOptions(
       if (entry !== undefined) parsed.set(entry, { ...parsed.get(entry), [name]: value })
     } catch (error) {
       if (isFrameworkError(error)) throw error
-      const why = error instanceof Error ? error.message : String(error)
-      throw Object.assign(fail(`the option "${String(name)}" cannot be read: ${why}`), { cause: error })
+      throw Object.assign(fail(`the option "${String(name)}" cannot be read: ${messageOf(error)}`), { cause: error })
     }
   }
   if (!place.isFine) throw fail(place.summary)

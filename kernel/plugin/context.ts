@@ -131,6 +131,17 @@ export interface Context<out Parsed = {}, Prefix extends string = ''> {
    * ctx.onError((error, req) => req.log.error({ err: error }, 'failed'))
    */
   onError(hook: HookTypes['onError']): void
+  /**
+   * Runs each `onSend`, `onResponse` and `onError` hook and the error handler of a route of this scope and below. They come after the chain, and
+   * so outside of an asynchronous context that a middleware has entered for it; here a plugin enters it again. The hook calls `work` and returns its result.
+   *
+   * @example
+   * const { AsyncLocalStorage } = await import('node:async_hooks')
+   * const locale = new AsyncLocalStorage<string>()
+   * ctx.use((req, _res, next) => locale.run(req.headers['accept-language'] ?? 'en', next))
+   * ctx.onLate((req, work) => locale.run(req.headers['accept-language'] ?? 'en', work))
+   */
+  onLate(hook: HookTypes['onLate']): void
 }
 
 /**
@@ -300,7 +311,8 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   #hook(name: HookName, run: unknown): void {
     this.#mustTake(`adds the hook ${name}`, name, run)
     const ofLife = name in this.#host.lifeCycle ? (this.#host.lifeCycle as HookLists) : undefined
-    const hook = { run: (ofLife ? run : declared(run)) as HookTypes[HookName], entry: this.#entry }
+    // A tool that names the plugin of a handler would see this one for what it calls, such as an error handler of the application.
+    const hook = { run: (ofLife || name === 'onLate' ? run : declared(run)) as HookTypes[HookName], entry: this.#entry }
     ;((ofLife ?? this.#entry.scope.hooks)[name] as Hook<HookName>[]).push(hook)
     this.#entry.hooks.push(name)
   }

@@ -41,6 +41,8 @@ export interface HookTypes {
   onResponse: (req: Request, res: Response, ms: number) => void | Promise<void>
   /** Runs for every failure, answered or not. An error here is only logged. */
   onError: { handle(error: Thrown, req: Request, res: Response): void | Promise<void> }['handle']
+  /** Calls `work`, once and at once, and returns its result: what comes after the chain of a request, which is outside of contexts that a middleware has entered. */
+  onLate: <Result>(req: Request, work: () => Result) => Result
 }
 
 /** The name of a hook of a plugin: `onSend`. */
@@ -49,7 +51,7 @@ export type HookName = keyof HookTypes
 /** The hooks of the server's life, which run in order of registration over the whole tree; the others reach routes by scope. */
 export const lifeCycleHooks = ['onReady', 'onListen', 'onLead', 'onDrain', 'onClose'] as const
 export type LifeCycleHookName = (typeof lifeCycleHooks)[number]
-export const hookNames: readonly HookName[] = [...lifeCycleHooks, 'onRoute', 'onSend', 'onResponse', 'onError']
+export const hookNames = [...lifeCycleHooks, 'onRoute', 'onSend', 'onResponse', 'onError', 'onLate'] as const
 
 /** A list without hooks for each of the names. */
 export const listsFor = <Name extends HookName>(names: readonly Name[]) =>

@@ -4,7 +4,7 @@ import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
 import type { Step } from '../routing/route.ts'
 import type { CallSite } from '../support/call-site.ts'
-import { defineErrors } from '../support/errors.ts'
+import { defineErrors, messageOf } from '../support/errors.ts'
 import { Trace, type TraceOutcome } from '../support/trace.ts'
 import type { PluginDefinition, RegisterOptions, Registration } from './define.ts'
 import { isPluginFactory, isRegistration, readPrefix } from './define.ts'
@@ -123,8 +123,7 @@ export class PluginEntry {
     const hint = this.uncalled
       ? `. Its factory was passed without being called: if it needs options, write ${this.name}({ … })`
       : ''
-    const why = error instanceof Error ? error.message : String(error)
-    return Object.assign(PluginSetupError(this.name, phase, why, hint), { cause: error })
+    return Object.assign(PluginSetupError(this.name, phase, messageOf(error), hint), { cause: error })
   }
 }
 

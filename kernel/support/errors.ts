@@ -35,6 +35,9 @@ export function isFrameworkError(value: unknown): value is FrameworkError {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[brand] === true
 }
 
+/** The message of a thrown value, as a part of another message. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 const reported = Symbol.for('framework.reportedTogether')
 
 /**

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { definePlugin, type Request } from '../../kernel/index.ts'
-import { bodyWithin } from '../shared/http/body-within.ts'
+import { lateWithin } from '../shared/http/late-within.ts'
 import { option } from '../shared/options/index.ts'
 import { type ContextValues, contextClass, type RequestContext } from './context.ts'
 
 // One storage for all servers of the process: each stored object belongs to one request anyway.
-const storage = new AsyncLocalStorage<RequestContext>()
+const storage = new AsyncLocalStorage<RequestContext | undefined>()
 
 const slot = Symbol('requestContext')
 type Holder = Request & { [slot]?: RequestContext }
@@ -59,9 +59,6 @@ export const requestContext = definePlugin({
       return storage.run(context, next)
     })
 
-    ctx.onSend(function requestContextOnSend(req, res) {
-      const context = (req as Holder)[slot]
-      if (context !== undefined) bodyWithin(res, (work) => storage.run(context, work))
-    })
+    lateWithin(ctx, (req: Holder, work) => storage.run(req[slot], work))
   },
 })

@@ -1,6 +1,6 @@
 import { defineErrors, definePlugin, quoted } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
-import { bodyWithin } from '../shared/http/body-within.ts'
+import { lateWithin } from '../shared/http/late-within.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { addLogFields } from '../shared/logging/log-fields.ts'
 import {
@@ -98,9 +98,6 @@ export const tenant = definePlugin({
         return next()
       })
     })
-    ctx.onSend(function tenantOnSend(req, res) {
-      const tenant = tenantKeptBy(req)
-      if (tenant !== undefined) bodyWithin(res, (work) => inTenant(tenant, work))
-    })
+    lateWithin(ctx, (req, work) => inTenant(tenantKeptBy(req), work))
   },
 })

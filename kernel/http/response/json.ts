@@ -1,4 +1,4 @@
-import { defineErrors } from '../../support/errors.ts'
+import { defineErrors, messageOf } from '../../support/errors.ts'
 
 const { UnserializableError } = defineErrors({
   UnserializableError: (why: string) => `the body cannot be serialized as JSON: ${why}. Respond with plain data`,
@@ -18,7 +18,7 @@ export function toJson(payload: unknown): string {
   try {
     text = JSON.stringify(payload)
   } catch (error) {
-    throw Object.assign(UnserializableError(error instanceof Error ? error.message : String(error)), { cause: error })
+    throw Object.assign(UnserializableError(messageOf(error)), { cause: error })
   }
   // It is undefined for a function or a symbol.
   if (text === undefined) throw UnserializableError(`it is a ${typeof payload}`)

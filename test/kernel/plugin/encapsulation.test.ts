@@ -248,6 +248,46 @@ test('ctx.scope names each scope of a server once', async () => {
   expect(seen).toEqual(['', 'shop', 'shop/admin', 'a%20b%2Fc%25', 'a%20b%2Fc%25/admin'])
 })
 
+test('onLate hooks surround what comes after the chain of their scope, the outer one first', async () => {
+  const { kernel, router } = makeKernel()
+  const calls: string[] = []
+  const note = (what: string) => (): void => void calls.push(what)
+  const late = (name: string, inner?: () => Registrable) =>
+    definePlugin({
+      name,
+      scoped: true,
+      setup(ctx) {
+        ctx.onLate((req, work) => {
+          calls.push(`${name} ${req.path}`)
+          return work()
+        })
+        ctx.get(`/${name}`, () => Promise.reject(new Error('boom')))
+        if (inner !== undefined) ctx.register(inner())
+      },
+    })()
+  const hooks = definePlugin({
+    name: 'hooks',
+    setup(ctx) {
+      ctx.onSend(note('send'))
+      ctx.onResponse(note('response'))
+      ctx.onError(note('error'))
+    },
+  })
+  kernel.register(hooks())
+  kernel.setErrorHandler((_req, res) => {
+    calls.push('handler')
+    return res.text('failed')
+  })
+  kernel.register(late('one', () => late('two')))
+  router.get('/out', () => 'out')
+  await kernel.inject({ url: '/out' })
+  expect(calls.splice(0)).toEqual(['send', 'response'])
+  await kernel.inject({ url: '/one' })
+  expect(calls.splice(0)).toEqual(['error', 'handler', 'send', 'response'].flatMap((what) => ['one /one', what]))
+  await kernel.inject({ url: '/two' })
+  expect(calls).toEqual(['error', 'handler', 'send', 'response'].flatMap((what) => ['one /two', 'two /two', what]))
+})
+
 test('onSend, onResponse and onError reach their scope only', async () => {
   const { kernel, router } = makeKernel()
   const calls: string[] = []

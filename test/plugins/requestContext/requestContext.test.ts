@@ -115,6 +115,34 @@ describe('currentContext()', () => {
     expect((await server.inject.get('/events?n=3')).text()).toContain('data: 3;')
   })
 
+  test('exists in hooks and in the error handler, unless the request failed before it', async () => {
+    const seen: string[] = []
+    const see = (where: string) => () => void seen.push(`${where} ${currentContext()?.n}`)
+    const hooks = definePlugin({
+      name: 'hooks',
+      setup(ctx) {
+        ctx.use((req, _res, next) => (req.query.n === 'early' ? next(new Error('early')) : next()))
+        ctx.onSend(see('send'))
+        ctx.onResponse(see('response'))
+        ctx.onError(see('error'))
+      },
+    })
+    const server = serverWith([hooks(), requestContext(options.requestContext as {})])
+    server.setErrorHandler(async (_req, res) => {
+      await null
+      see('handler')()
+      return res.text('failed')
+    })
+    server.get('/', () => Promise.reject(new Error('boom')))
+    const get = async (n: string) => {
+      seen.length = 0
+      await server.inject.get(`/?n=${n}`)
+      return [...seen]
+    }
+    expect(await get('1')).toEqual(['error 1', 'handler 1', 'send 1', 'response 1'])
+    expect(await get('early')).toEqual(['error', 'handler', 'send', 'response'].map((where) => `${where} undefined`))
+  })
+
   test('a generator whose reader leaves is ended within the context', async () => {
     const server = serverWith(options)
     let seen: unknown

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import {
   channel,
   currentTenant,
+  definePlugin,
   MemoryStorageProvider,
   memoryQueue,
   once,
@@ -408,6 +409,63 @@ test('an application-wide name that looks like one of a tenant is another one', 
   const cache = server.services.get('cache')
   await withTenant({ id: 'a' }, () => cache.getOrSet('k', {}, () => 1))
   expect(await cache.delete('@a/k')).toBe(false)
+})
+
+test('error handlers and hooks run for the tenant of the request, also after its time is over', async () => {
+  await using server = new Server({
+    plugins: { tenant: { resolve, default: 'optional' }, cache: true },
+    router: new RouteCollection(),
+    logger: memoryLogger(),
+    requestTimeout: 200,
+  })
+  const late: string[] = []
+  const cache = server.services.get('cache')
+  const see = async (where: string, req: Request) => {
+    const of = req.headers['x-of'] ?? 'all'
+    const own = await cache.getOrSet(where, {}, () => of)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    late.push(`${where} of ${of}: ${currentTenant()?.id ?? 'all'}, ${own}`)
+  }
+  server.register(
+    definePlugin({
+      name: 'late',
+      setup(ctx) {
+        ctx.onSend((req) => see('send', req))
+        ctx.onResponse((req) => see('response', req))
+        ctx.onError((_error, req) => see('error', req))
+      },
+    })(),
+  )
+  server.setErrorHandler(async (req, res) => {
+    await see('handler', req)
+    return res.text('failed')
+  })
+  server.get('/fine', () => 1)
+  server.get('/fails', async () => {
+    await null
+    throw new Error('boom')
+  })
+  server.get('/hangs', () => new Promise(() => {}))
+  server.get('/open', { tenant: false }, () => Promise.reject(new Error('boom')))
+  const lines = (of: string, ...wheres: string[]) => wheres.map((where) => `${where} of ${of}: ${of}, ${of}`)
+  for (const [path, ...wheres] of [
+    ['/fine', 'send', 'response'],
+    ['/fails', 'error', 'handler', 'send', 'response'],
+    ['/hangs', 'error', 'send', 'response'],
+  ] as const) {
+    late.length = 0
+    const all = ['a', 'b', 'all']
+    await Promise.all(all.map((of) => server.inject.get(path, as(of === 'all' ? undefined : of))))
+    await expect.poll(() => late.toSorted()).toEqual(all.flatMap((of) => lines(of, ...wheres)).toSorted())
+  }
+  late.length = 0
+  await server.inject.get('/open', as('a'))
+  await expect.poll(() => late.length).toBe(4)
+  expect(late.filter((line) => !line.endsWith(' of a: all, all'))).toEqual([])
+  // A refusal comes before there is a tenant.
+  late.length = 0
+  await server.inject.get('/fine', as('no/id'))
+  await expect.poll(() => late.toSorted()[0]).toBe('error of no/id: all, all')
 })
 
 test('streams that make their pieces when they are read have the tenant, also when they are left', async () => {

@@ -1,11 +1,17 @@
 import type { Readable } from 'node:stream'
-import type { Response } from '../../../kernel/index.ts'
+import type { Context, HookTypes, Response } from '../../../kernel/index.ts'
 
 /** Does work in the context of a request. */
 type Within = <Result>(work: () => Result) => Result
 
-/** Makes the pieces of a streamed body within a context, in an `onSend` hook: they are made after the chain has ended, in the context of their reader. */
-export function bodyWithin(res: Response, within: Within): void {
+/** Enters the context of a request again for what comes after its chain: hooks, the error handler, and the pieces of its body. */
+export function lateWithin(ctx: Pick<Context, 'onLate' | 'onSend'>, within: HookTypes['onLate']): void {
+  ctx.onLate(within)
+  ctx.onSend((req, res) => bodyWithin(res, (work) => within(req, work)))
+}
+
+/** Makes the pieces of a streamed body within a context: they are made in that of their reader. */
+function bodyWithin(res: Response, within: Within): void {
   const { payload } = res
   if (payload instanceof ReadableStream) res.replaceBody(readWithin(within, payload))
   else if (isIterable(payload) && 'pipe' in payload) keepWithin(within, payload as Readable)
