@@ -1,12 +1,13 @@
 import type { Response } from '../../kernel/index.ts'
+import { type KeptHeaders, keptHeaders, namesIn } from '../shared/http/kept-headers.ts'
 import { entityTag } from '../shared/http/validators.ts'
 import { safely } from '../shared/values/safely.ts'
 
 /** One stored response, of which a replay sends the same bytes; or data, whose body is JSON, or empty for `undefined`. */
 export interface Entry {
   readonly status: number
-  /** The headers that the handler itself set, and the content type. */
-  readonly headers: readonly (readonly [name: string, value: string | readonly string[]])[]
+  /** The headers that the handler itself set or removed, and the content type. */
+  readonly headers: KeptHeaders
   readonly body: string | Uint8Array | null
   /** Of data: when it has to be renewed, in milliseconds since 1970. */
   readonly freshUntil?: number
@@ -14,44 +15,17 @@ export interface Entry {
 
 type Headers = ReturnType<Response['getHeaders']>
 
-/** The names in a `Vary` header. */
-export function namesIn(vary: string | readonly string[] | undefined): string[] {
-  return String(vary ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
-}
-
-/** The part of a header that the handler has added: `Vary` is a list to which middlewares contribute as well. */
-function added(name: string, value: string | readonly string[], before: Headers): string | readonly string[] {
-  if (name !== 'vary') return value
-  const there = namesIn(before.vary).map((one) => one.toLowerCase())
-  return namesIn(value)
-    .filter((one) => !there.includes(one.toLowerCase()))
-    .join(', ')
-}
-
-/** Whether a cache may keep this response for other clients (RFC 9111 section 3). */
-function mayBeShared(headers: Headers, keyHeaders: readonly string[]): boolean {
-  if (headers['set-cookie'] !== undefined) return false
+/** Whether a cache may keep a response with these headers of its own for other clients (RFC 9111 section 3). */
+function mayBeShared(own: KeptHeaders, { vary: there = '' }: Headers, keyHeaders: readonly string[]): boolean {
+  const { 'set-cookie': cookie, vary } = Object.fromEntries(own)
   // A response that varies by a header is only for clients that send the same value, so the header must be part of the key.
-  return namesIn(headers.vary).every((name) => keyHeaders.includes(name.toLowerCase()))
+  const known = [...keyHeaders, ...namesIn(String(there).toLowerCase())]
+  return !cookie && namesIn(vary ?? '').every((name) => known.includes(name.toLowerCase()))
 }
 
 /** Whether `Cache-Control` restricts it to one client: a middleware that authenticates may have set that before the handler responds. */
 const isForOne = (headers: Headers): boolean =>
   /(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(String(headers['cache-control'] ?? ''))
-
-/** Headers that describe one transmission rather than the response. */
-const perMessage = new Set([
-  'content-length',
-  'connection',
-  'keep-alive',
-  'transfer-encoding',
-  'x-cache',
-  'age',
-  'date',
-])
 
 /**
  * The part of a response that may be kept. `undefined` if it is not a success, is only a part (206) or a stream, or is for one client.
@@ -66,10 +40,8 @@ export function entryOf(res: Response, before: Headers, keyHeaders: readonly str
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) return undefined
   const headers = res.getHeaders()
   if (isForOne(headers)) return undefined
-  const own = Object.entries(headers)
-    .filter(([name, value]) => !perMessage.has(name) && String(before[name]) !== String(value))
-    .map(([name, value]): [string, string | readonly string[]] => [name, added(name, value, before)])
-  if (!mayBeShared(Object.assign(Object.create(null), Object.fromEntries(own)), keyHeaders)) return undefined
+  const own = [...keptHeaders(res, before)]
+  if (!mayBeShared(own, before, keyHeaders)) return undefined
   if (headers.etag === undefined && body !== null) {
     const tag = entityTag(body)
     res.setHeader('etag', tag)

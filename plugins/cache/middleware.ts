@@ -8,10 +8,11 @@ import {
   within,
 } from '../../kernel/index.ts'
 import { credentialOf, personalState } from '../shared/http/client-specific.ts'
+import { replayHeaders } from '../shared/http/kept-headers.ts'
 import { isKnown } from '../shared/http/validators.ts'
 import { keysOf } from '../shared/schema/keys.ts'
 import { ServiceDown } from '../shared/stores/breaker.ts'
-import { type Entry, entryOf, namesIn } from './entry.ts'
+import { type Entry, entryOf } from './entry.ts'
 import type { Flight } from './flights.ts'
 import { keyMaker } from './key.ts'
 import type { RouteSettings } from './options.ts'
@@ -40,10 +41,7 @@ function trace(outcome: CacheTrace['outcome'], response: Response): void {
 
 /** Responds with the stored entry, or with 304 if the client already has it (RFC 9110 section 13.2.2). */
 function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response): Response {
-  for (const [name, value] of entry.headers) {
-    if (name === 'vary') res.vary(...namesIn(value))
-    else res.setHeader(name, value)
-  }
+  replayHeaders(entry.headers, res)
   res.setHeader('x-cache', how)
   trace(how, res)
   const { raw } = req

@@ -1,4 +1,5 @@
 import type { Response } from '../../kernel/index.ts'
+import { type KeptHeaders, keptHeaders, replayHeaders } from '../shared/http/kept-headers.ts'
 
 type Headers = ReturnType<Response['getHeaders']>
 
@@ -14,24 +15,20 @@ export interface IdempotencyRecord {
 
 interface KeptResponse {
   readonly status: number
-  readonly headers: readonly (readonly [name: string, value: string | readonly string[]])[]
+  readonly headers: KeptHeaders
   readonly text?: string
   /** Bytes, in base64. */
   readonly bytes?: string
 }
 
-/** Headers that describe one transmission, or that only the first client may receive. */
-const perMessage = new Set(['content-length', 'connection', 'keep-alive', 'transfer-encoding', 'date', 'set-cookie'])
-
-/** What is kept of a response; headers that were set before the handler ran, such as those of cors, belong to each request. */
+/** What is kept of a response. */
 export function keptOf(res: Response, before: Headers, maxSize: number): KeptResponse | undefined {
   const body = res.encode()
   const isText = typeof body === 'string'
   if (body !== null && !isText && !(body instanceof Uint8Array)) return undefined
   if (body !== null && Buffer.byteLength(body) > maxSize) return undefined
-  const headers = Object.entries(res.getHeaders()).filter(
-    ([name, value]) => !perMessage.has(name) && String(before[name]) !== String(value),
-  )
+  // Only the first client may receive a cookie.
+  const headers = keptHeaders(res, before).filter(([name]) => name !== 'set-cookie')
   const kept = { status: res.statusCode, headers }
   if (body === null) return kept
   return isText ? { ...kept, text: body } : { ...kept, bytes: Buffer.from(body).toString('base64') }
@@ -39,10 +36,7 @@ export function keptOf(res: Response, before: Headers, maxSize: number): KeptRes
 
 /** Responds with what was kept. */
 export function replay({ status, headers, text, bytes }: KeptResponse, res: Response): Response {
-  for (const [name, value] of headers) {
-    if (name === 'vary') res.vary(...String(value).split(/, */))
-    else res.setHeader(name, value)
-  }
+  replayHeaders(headers, res)
   res.setHeader('idempotent-replayed', 'true').status(status)
   if (bytes !== undefined) return res.bytes(Buffer.from(bytes, 'base64'))
   return text === undefined ? res.send() : res.text(text)

@@ -199,6 +199,18 @@ describe("one user's response to another", () => {
     }
   })
 
+  test('a header that the handler has removed does not come back with the kept response', async () => {
+    const { server, router } = makeServer({}, { helmet: true })
+    router.get('/x', { cache: true }, (_req, res) => res.removeHeader('x-frame-options').ok(1))
+    for (const how of ['MISS', 'HIT']) {
+      const res = await server.inject.get('/x')
+      res
+        .assertHeader('x-cache', how)
+        .assertHeaderNotExists('x-frame-options')
+        .assertHeaderExists('x-content-type-options')
+    }
+  })
+
   test('a response with Vary is kept when the header is in the key', async () => {
     const { server, router } = makeServer()
     router.get('/x', { cache: { include: { headers: ['accept-language'] } } }, (req, res) => {

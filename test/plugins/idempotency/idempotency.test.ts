@@ -16,6 +16,15 @@ function serverWith(options: object = {}, more: object = {}) {
 
 const headers = (key: string, user = 'ann') => ({ 'idempotency-key': key, 'x-user': user })
 
+test('a header that the handler has removed does not come back with the second response', async () => {
+  await using server = serverWith({}, { helmet: true })
+  server.post('/frame', { idempotency: true }, (_req, res) => res.removeHeader('x-frame-options').ok(1))
+  for (const isReplayed of [undefined, 'true']) {
+    const { headers: got } = await sendTo(server, '/frame', headers('k'))
+    expect([got['idempotent-replayed'], got['x-frame-options']]).toEqual([isReplayed, undefined])
+  }
+})
+
 test('a second attempt receives the first response, with its status and headers, and runs nothing', async () => {
   await using server = serverWith()
   let runs = 0
