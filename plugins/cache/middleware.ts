@@ -39,15 +39,15 @@ function trace(outcome: CacheTrace['outcome'], response: Response): void {
   if (lookPoint.isOn) lookPoint.publish({ response, outcome })
 }
 
-/** Responds with the stored entry, or with 304 if the client already has it (RFC 9110 section 13.2.2). */
+/** Responds with the stored entry, or to GET and HEAD with 304 if the client already has it (RFC 9110 section 13.2.2). */
 function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response): Response {
   replayHeaders(entry.headers, res)
   res.setHeader('x-cache', how)
   trace(how, res)
-  const { raw } = req
+  const { raw, method } = req
   const none = raw.header('if-none-match')
   const since = raw.header('if-modified-since')
-  if (none !== undefined || since !== undefined) {
+  if ((none !== undefined || since !== undefined) && (method === 'GET' || method === 'HEAD')) {
     const { etag, 'last-modified': lastModified } = Object.fromEntries(entry.headers) as Record<string, string>
     if (isKnown({ 'if-none-match': none, 'if-modified-since': since }, { etag, lastModified })) {
       // A 304 has no body, so the header that describes the body is removed as well.

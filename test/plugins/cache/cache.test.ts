@@ -124,6 +124,15 @@ describe('a response of a route with the option cache', () => {
     ;(await server.inject.get('/x', { headers: { 'if-none-match': '*' } })).assertStatus(304)
   })
 
+  test('a POST receives the whole response, whatever its conditions are', async () => {
+    const { server, router } = makeServer()
+    router.post('/x', { cache: { include: { body: true } } }, () => 'found')
+    for (const how of ['MISS', 'HIT']) {
+      const res = await server.inject.post('/x', { headers: { 'if-none-match': '*' } })
+      res.assertStatus(200).assertHeader('x-cache', how).assertBodyDeepEqual('found')
+    }
+  })
+
   test('keeps the etag that the handler has set', async () => {
     const { server, router } = makeServer()
     router.get('/x', { cache: true }, (_req, res) => res.header('etag', '"v7"').ok(1))
