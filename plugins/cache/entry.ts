@@ -1,4 +1,5 @@
-import type { Response } from '../../kernel/index.ts'
+import type { Request, Response } from '../../kernel/index.ts'
+import { varyingBy } from '../shared/http/client-specific.ts'
 import { type KeptHeaders, keptHeaders, namesIn } from '../shared/http/kept-headers.ts'
 import { entityTag } from '../shared/http/validators.ts'
 import { safely } from '../shared/values/safely.ts'
@@ -31,9 +32,9 @@ const isForOne = (headers: Headers): boolean =>
  * The part of a response that may be kept. `undefined` if it is not a success, is only a part (206) or a stream, or is for one client.
  *
  * `before` contains the headers that were already set when the handler was called. They belong to the request, such as
- * those of cors, and every replay sets its own.
+ * those of cors, and every replay sets its own. A session that was read sets `Vary` only when the response is sent, so it is added here.
  */
-export function entryOf(res: Response, before: Headers, keyHeaders: readonly string[]): Entry | undefined {
+export function entryOf(req: Request, res: Response, before: Headers, keyed: readonly string[]): Entry | undefined {
   const status = res.statusCode
   if (status < 200 || status > 299 || status === 206) return undefined
   const body = res.encode()
@@ -41,12 +42,14 @@ export function entryOf(res: Response, before: Headers, keyHeaders: readonly str
   const headers = res.getHeaders()
   if (isForOne(headers)) return undefined
   const own = [...keptHeaders(res, before)]
-  if (!mayBeShared(own, before, keyHeaders)) return undefined
+  if (!mayBeShared(own, before, keyed)) return undefined
   if (headers.etag === undefined && body !== null) {
     const tag = entityTag(body)
     res.setHeader('etag', tag)
     own.push(['etag', tag])
   }
+  const varies = varyingBy(req)
+  if (varies !== undefined) own.push(['vary', varies])
   // A copy, since the buffer of a view may be changed later.
   return { status, headers: own, body: body instanceof Uint8Array ? body.slice() : body }
 }

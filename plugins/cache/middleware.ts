@@ -113,7 +113,7 @@ export function routeCache(service: CacheService, of: Route, settings: RouteSett
       await pass('MISS', res, next)
       // If this response has changed a session, the cookie of the session is set only later.
       const isKept = fill !== undefined && personalState(req) === personal
-      entry = isKept ? entryOf(res, before, route.headers) : undefined
+      entry = isKept ? entryOf(req, res, before, route.headers) : undefined
       if (fill === undefined || entry === undefined) return undefined
       const committed = fill.commit(entry, route.ttl)
       fill = undefined

@@ -12,13 +12,6 @@ const { SessionUnavailableError } = defineErrors({
     'req.session was read where it is not loaded: before the session plugin, outside its scope, or after its store failed. Register session earlier, or in an outer scope',
 })
 
-/** Gives a request its session. */
-export function place(req: WithSession, record: SessionRecord): SessionRecord {
-  req[slot] = record
-  watchPersonal(req, () => record.use)
-  return record
-}
-
 const everywhere = new WeakMap<object, { readonly keeper: SessionKeeper; readonly marker: string }>()
 
 /** Notes that sessions cover the whole server; the cookie header of a request with a session contains `marker`. */
@@ -29,11 +22,12 @@ export function coverAll(server: object, keeper: SessionKeeper, marker: string):
 /** The member `req.session`. */
 export const member: PropertyDescriptor & ThisType<WithSession> = {
   get() {
-    const there = this[slot]
-    if (there instanceof SessionRecord) return there.read()
-    const keeper = there ?? keeperOfUnmarked(this)
-    if (keeper === undefined) throw SessionUnavailableError()
-    return place(this, new SessionRecord(keeper)).read()
+    const there = this[slot] ?? keeperOfUnmarked(this)
+    if (there === undefined) throw SessionUnavailableError()
+    const record = there instanceof SessionRecord ? there : new SessionRecord(there)
+    this[slot] = record
+    if (!record.isRead) watchPersonal(this, () => record.use, 'Cookie')
+    return record.read()
   },
 }
 

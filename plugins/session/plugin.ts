@@ -3,7 +3,7 @@ import { definePlugin } from '../../kernel/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { openConnections } from '../shared/http/connections.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
-import { coverAll, member, place, slot, type WithSession } from './access.ts'
+import { coverAll, member, slot, type WithSession } from './access.ts'
 import { sessionOptions } from './options.ts'
 import { type CookieChange, isId, SessionRecord } from './session.ts'
 import { storesOfScopes } from './stores/contract.ts'
@@ -86,7 +86,7 @@ export const session = definePlugin({
       const { value: id = '', isCurrent = false } = signed ?? {}
       const take = (text: string | undefined) => {
         if (text === undefined) req[slot] = keeper
-        else place(req, new SessionRecord(keeper, { id, text, cookie: isCurrent ? cookie : undefined }))
+        else req[slot] = new SessionRecord(keeper, { id, text, cookie: isCurrent ? cookie : undefined })
         return next()
       }
       const found = isId(id) ? keeper.load(id) : undefined

@@ -1,7 +1,7 @@
 import { type Middleware, type Request, RouteCollection, Server } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { memoryLogger } from '../../support/kernel.ts'
+import { memoryLogger, pause } from '../../support/kernel.ts'
 import { testDistinctKeys, testDistinctRequests } from './distinct.ts'
 
 const servers: Server[] = []
@@ -132,6 +132,27 @@ describe("one user's response to another", () => {
     router.get('/x', { cache: true, middlewares: [countVisit] }, () => 'all the same')
     for (const how of ['MISS', 'HIT'])
       (await server.inject.get('/x')).assertHeader('x-cache', how).assertHeaderExists('set-cookie')
+  })
+
+  test('a response for which an empty session was read varies by the cookie also when it was kept', async () => {
+    const { server, router } = makeServer({}, { session: { secret: 's'.repeat(32) } })
+    router.post('/login', (req) => void Object.assign(req.session, { name: 'ada' }))
+    const nameOf = (req: Request) => (req.session as { name?: string }).name ?? 'stranger'
+    router.get('/x', { cache: true }, async (req) => {
+      await pause(20)
+      return nameOf(req)
+    })
+    router.get('/unread', { cache: true }, () => 1)
+    const get = async (path: string) => {
+      const { 'x-cache': how, vary } = (await server.inject.get(path)).headers()
+      return `${how} ${vary}`
+    }
+    expect(await Promise.all([get('/x'), get('/x')])).toEqual(['MISS Cookie', 'WAIT Cookie'])
+    expect(await get('/x')).toBe('HIT Cookie')
+    for (const how of ['MISS', 'HIT']) expect(await get('/unread')).toBe(`${how} undefined`)
+    const cookie = String((await server.inject.post('/login')).headers()['set-cookie']).split(';')[0]!
+    const own = await server.inject.get('/x', { headers: { cookie } })
+    own.assertHeader('x-cache', 'BYPASS').assertHeader('vary', 'Cookie').assertBodyDeepEqual('ada')
   })
 
   test('a response with data that a middleware has just written to the session is not stored', async () => {
