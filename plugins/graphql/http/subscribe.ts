@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ExecutionResult } from 'graphql'
 import type { Request, Response } from '../../../kernel/index.ts'
 import { connectionsOf } from '../../shared/http/connections.ts'
@@ -99,6 +100,8 @@ export function eventStream({
   onEnd,
 }: EventStreamParts): EventStream {
   let isDone = false
+  // The stream may be ended from anywhere, such as a request of another tenant; its source is still that of this request.
+  const leave = AsyncLocalStorage.bind(() => events.return?.())
   async function pull(): Promise<void> {
     try {
       const { done, value } = await events.next()
@@ -114,7 +117,7 @@ export function eventStream({
   function ended(): void {
     onEnd()
     // If ending the source fails, there is no one left to report it to.
-    if (!isDone) new Promise((resolve) => resolve(events.return?.())).catch(() => {})
+    if (!isDone) new Promise((resolve) => resolve(leave())).catch(() => {})
   }
   // Sent immediately, so that the client knows that it is connected.
   const stream = new EventStream(comment, keepAlive, ended, pull)

@@ -509,6 +509,38 @@ test('streams that make their pieces when they are read have the tenant, also wh
   expect(String(failed)).toContain('down')
 })
 
+test('the source of a subscription is ended for its tenant, from wherever the stream is ended', async () => {
+  const ended: unknown[] = []
+  const source = (): AsyncIterableIterator<unknown> => ({
+    next: () => new Promise(() => {}),
+    async return() {
+      await null
+      ended.push(currentTenant()?.id)
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  })
+  const typeDefs = 'type Query { a: Int } type Subscription { tick: Int }'
+  const resolvers = { Subscription: { tick: { subscribe: source } } }
+  await using server = serverWith({ graphql: { schema: { typeDefs, resolvers } } })
+  const open = async () => {
+    const headers = { 'x-of': 'a', accept: 'text/event-stream', 'content-type': 'application/json' }
+    const body = JSON.stringify({ query: 'subscription { tick }' })
+    const request = new globalThis.Request('http://localhost/graphql', { method: 'POST', headers, body })
+    const reader = (await server.fetch(request)).body!.getReader()
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe(':\n\n')
+    return reader
+  }
+  const left = await open()
+  await open()
+  await withTenant({ id: 'b' }, () => left.cancel())
+  await expect.poll(() => ended).toEqual(['a'])
+  await withTenant({ id: 'b' }, () => server.close())
+  await expect.poll(() => ended).toEqual(['a', 'a'])
+})
+
 test('a channel of one tenant is not that of another, and a socket keeps its tenant', async () => {
   const orders = channel('orders/:id', {
     join: () => currentTenant() !== undefined,
