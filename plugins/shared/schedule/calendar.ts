@@ -69,13 +69,17 @@ function nextOnTheWall(pattern: CronPattern, zone: Zone, after: number): number 
   const offset = zone.offset(after)
   // After clocks have gone forward, a skipped time that is still to come may be earlier on the wall clock.
   const moved = Math.max(0, offset - zone.offset(after - dayMs))
-  let wall: number | undefined = after + offset - moved
-  for (;;) {
-    wall = nextWall(pattern, wall)
-    if (wall === undefined) return undefined
+  let next: number | undefined
+  for (let wall = nextWall(pattern, after + offset - moved); wall !== undefined; wall = nextWall(pattern, wall)) {
     const time = zone.instant(wall)
-    if (time > after) return time
+    if (time > after) {
+      next = Math.min(next ?? time, time)
+      // A time that exists; a skipped one may come after others that the clock shows later: 02:10 at 02:40, after 02:35.
+      if (time + zone.offset(time) === wall) break
+      wall = Math.max(wall, after + offset)
+    }
   }
+  return next
 }
 
 /** Looks for the time with each difference to UTC that applies near it, and takes the first to which its own difference applies. */
@@ -97,14 +101,11 @@ function nextElapsed(pattern: CronPattern, zone: Zone, after: number): number | 
 export function lastTime(pattern: CronPattern, zone: Zone, due: number, now: number): number {
   // Ticks are a second apart, at least, and nearly all are served within one.
   if (now - due < 1000) return due
+  const following = (time: number) => nextTime(pattern, zone, time) ?? Number.POSITIVE_INFINITY
   for (let back = 1000; ; back *= 2) {
-    const reachesDue = now - back <= due
-    let time = reachesDue ? due : (nextTime(pattern, zone, now - back) ?? due)
-    if (time > now && !reachesDue) continue
-    for (let next = nextTime(pattern, zone, time); next !== undefined && next <= now; ) {
-      time = next
-      next = nextTime(pattern, zone, time)
-    }
-    return time
+    const from = Math.max(due, now - back)
+    let last = from === due ? due : undefined
+    for (let time = following(from); time <= now; time = following(time)) last = time
+    if (last !== undefined) return last
   }
 }

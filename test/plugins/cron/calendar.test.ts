@@ -160,6 +160,27 @@ describe('clock changes', () => {
     ])
   })
 
+  test.each([
+    // Clocks go from 02:00 to 02:30, and from 01:00 to 03:00.
+    [
+      '10,35 2 * * *',
+      'Australia/Lord_Howe',
+      '2026-10-03',
+      ['2026-10-03 15:35', '2026-10-03 15:40', '2026-10-04 15:10'],
+    ],
+    ['10,40 2 * * *', 'Australia/Lord_Howe', '2026-10-03', ['2026-10-03 15:40', '2026-10-04 15:10']],
+    ['30 2,3 * * *', 'Antarctica/Troll', '2026-03-29', ['2026-03-29 01:30', '2026-03-29 02:30', '2026-03-30 00:30']],
+    ['15 1-4 * * *', 'Antarctica/Troll', '2026-03-29', ['2026-03-29 01:15', '2026-03-29 02:15', '2026-03-29 23:15']],
+  ])('%s in %s runs at a time that exists, also before one that is left out', (pattern, zone, day, expected) => {
+    expect(times(pattern, zone, `${day}T00:59:00Z`, expected.length)).toEqual(expected)
+  })
+
+  test('a job of every half minute of an hour that is left out has each once', () => {
+    const all = times('*/30 * 2 * * *', 'Europe/Rome', '2026-03-28T12:00:00Z', 121)
+    expect([all[0], all[119], all[120]]).toEqual(['2026-03-29 01:00', '2026-03-29 01:59:30.000Z', '2026-03-30 00:00'])
+    expect(new Set(all).size).toBe(121)
+  })
+
   test('a job of every hour goes by elapsed time', () => {
     expect(times('*/30 * * * *', 'Europe/Rome', '2026-10-24T23:45:00Z', 5)).toEqual([
       '2026-10-25 00:00',
