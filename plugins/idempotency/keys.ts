@@ -178,6 +178,8 @@ export class IdempotencyKeys {
   /** Writes the response in the transaction of the handler, which is rolled back if another process has taken over the key. */
   readonly keepInTransaction: Middleware = async (req, res, next) => {
     const claim = this.#claims.get(req)
+    // Of an earlier attempt of this transaction, which a conflict has undone.
+    if (claim !== undefined) claim.isInTransaction = false
     await next()
     // Such a response rolls back the transaction.
     if (claim === undefined || res.statusCode >= 400) return

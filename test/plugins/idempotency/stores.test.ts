@@ -228,6 +228,27 @@ describe.each(kinds.filter(({ has }) => has))('in $name', ({ name, start }) => {
       expect([res.status, res.headers['idempotent-replayed']]).toEqual([200, undefined])
     })
 
+  if (name !== 'MySQL')
+    test('a refusal by a transaction whose first commit met a conflict is kept', async () => {
+      let runs = 0
+      const retry = 2
+      await using server = await serve((server) => {
+        server.post('/', { idempotency: true, transaction: { retry } }, async (req, res) => {
+          await req.database.query(`insert into seats values (${++runs})`)
+          return res.status(runs === 1 ? 201 : 409).json({ runs })
+        })
+      })
+      await server.run('create table seats (n int)')
+      await server.run(`create function conflict() returns trigger language plpgsql
+        as $$ begin raise exception using errcode = '40001'; end $$`)
+      await server.run(`create constraint trigger conflicts after insert on seats deferrable initially deferred
+        for each row execute function conflict()`)
+      for (const replayed of [undefined, 'true']) {
+        const res = await post(server, 'k')
+        expect([res.status, res.body, res.headers['idempotent-replayed']]).toEqual([409, { runs: 2 }, replayed])
+      }
+    })
+
   test('a process that is killed leaves neither rows nor response, or both', async () => {
     await using server = await serve(() => {})
     const script = fileURLToPath(new URL('./killed.ts', import.meta.url))
