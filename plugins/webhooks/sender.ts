@@ -22,7 +22,7 @@ export interface WebhookEvent {
   readonly type: string
   /** What the receiver needs to know of it; sent as JSON. */
   readonly data: unknown
-  /** The id by which the receiver recognises an event that it already has. Default: a new one. */
+  /** The id by which the receiver recognises an event that it already has, 1 to 255 visible ASCII characters. Default: a new one. */
   readonly id?: string
   /** When it happened. Default: now. */
   readonly timestamp?: Date
@@ -32,7 +32,8 @@ const isDate = (given: unknown) => given instanceof Date && !Number.isNaN(given.
 const eventOptions = option.shape({
   type: option.name().required(),
   data: option.value<unknown>('anything that JSON has'),
-  id: option.name(),
+  // A header loses spaces at its ends, and libraries read other characters in it in several ways: the signature would not fit.
+  id: option.name(/^[!-~]{1,255}$/, '1 to 255 visible ASCII characters, as encodeURIComponent makes them'),
   timestamp: option.value<Date>('a valid Date', isDate),
 })
 
@@ -50,7 +51,7 @@ export class WebhookSender {
    * transaction of the plugin `database`, it leaves after the commit. Resolves with `undefined`, and sends nothing, if the endpoint is disabled.
    *
    * @throws (as a rejection) WebhookEndpointError if there is no such endpoint; WebhookSendingError without the option `outgoing`; OptionError for an
-   * event without a type, or with another member; the errors of `publish` of the queue.
+   * event without a type, with an id that cannot be a header, or with another member; the errors of `publish` of the queue.
    * @example
    * server.post('/orders/:id/pay', async (req) => {
    *   await server.services.get('webhooks').deliver('customer-7', { type: 'order.paid', data: { order: req.params.id } })
