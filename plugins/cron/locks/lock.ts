@@ -51,7 +51,7 @@ const memoryLockSet = new WeakSet<object>()
 export const isMemoryLock = (lock: object): boolean => memoryLockSet.has(lock)
 
 /**
- * Creates a lock within one process, for tests of several services.
+ * Creates a lock within one process, for tests of several services. `now` is its clock, with which it compares ticks.
  *
  * @example
  * const lock = memoryCronLock()

@@ -60,7 +60,7 @@ class Message implements LocalMessage, Delivery {
   }
 }
 
-/** One queue, and until when ids may not be used again although their messages are done. */
+/** One queue, and until when, by `clock.monotonic()`, ids may not be used again although their messages are done. */
 class Topic extends LocalQueue<Message> {
   readonly taken = new Map<string, number>()
   /** How many may be taken before those whose time is over are removed: a fixed number of steps for each message. */
@@ -68,7 +68,7 @@ class Topic extends LocalQueue<Message> {
 
   /** Whether a message with this id must not be added; otherwise, with a time to live, the id is taken from now on. */
   isTaken(id: string, ttl: number | undefined): boolean {
-    const now = clock.now()
+    const now = clock.monotonic()
     if (this.has(id) || (this.taken.get(id) ?? 0) > now) return true
     if (ttl === undefined) return false
     if (this.taken.size >= this.#most) {

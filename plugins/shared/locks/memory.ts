@@ -12,18 +12,21 @@ interface Known {
 /** Of the whole process: a server that starts again in it goes on with higher ones. */
 let lastFence = 0
 
-/** Locks within one process; also the shortest implementation of the contract. It keeps no line: its callers have one in the process. */
+/**
+ * Locks within one process; also the shortest implementation of the contract. It keeps no line: its callers have one in the process. Ticks are
+ * compared with the wall clock `now`. A claim ends by elapsed time: a clock set forward would let a second holder in.
+ */
 export function memoryLocks(now: () => number = clock.now): LockStore {
   const locks = new Map<string, Known>()
   const unknown = (): Known => ({ tick: Number.NEGATIVE_INFINITY, tickOwner: '', owner: undefined, until: 0 })
   const knownOf = (key: string) => madeIn(locks, key, unknown)
   const isBusy = (known: Known, owner: string) =>
-    known.owner !== undefined && known.owner !== owner && known.until > now()
+    known.owner !== undefined && known.owner !== owner && known.until > clock.monotonic()
   return {
     async acquire({ key, owner, ttl }) {
       const known = knownOf(key)
       if (isBusy(known, owner)) return undefined
-      Object.assign(known, { owner, until: now() + ttl })
+      Object.assign(known, { owner, until: clock.monotonic() + ttl })
       return ++lastFence
     },
     async claim({ key, tick, owner, ttl, exclusive }) {
@@ -34,13 +37,13 @@ export function memoryLocks(now: () => number = clock.now): LockStore {
       if (busy && exclusive === 'wait') return 'busy'
       if (tick !== undefined) Object.assign(known, { tick, tickOwner: busy && exclusive ? '' : owner })
       if (busy && exclusive) return 'busy'
-      if (exclusive) Object.assign(known, { owner, until: now() + ttl })
+      if (exclusive) Object.assign(known, { owner, until: clock.monotonic() + ttl })
       return 'claimed'
     },
     async renew({ key, owner, ttl }) {
       const known = locks.get(key)
       if (known?.owner !== owner) return false
-      known.until = now() + ttl
+      known.until = clock.monotonic() + ttl
       return true
     },
     async release({ key, owner }) {

@@ -9,6 +9,7 @@ import {
   QueueService,
   sqsQueue,
 } from 'framework'
+import { testClock } from 'framework/testing'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../support/own-server.ts'
 import { freshName, until } from '../../support/queues.ts'
@@ -182,6 +183,25 @@ describe('in memory', () => {
     // The number of an order, for example.
     await queue.publish('named', { id: id.replace(/\D/g, '') })
     expect(await queue.counts()).toMatchObject({ waiting: 2 })
+  })
+
+  test('an id with a ttl is taken for that time, whatever the clock of the machine is set to', async () => {
+    using clock = testClock('2030-01-01T00:00:00Z')
+    const queue = memoryQueue<string>(freshName('taken'))
+    const seen: string[] = []
+    await queue.subscribe((payload) => void seen.push(payload))
+    const publish = async (payload: string) => {
+      await queue.publish(payload, { id: { value: 'order 7', ttl: 60_000 } })
+      await queue.drained()
+      return seen.splice(0)
+    }
+    expect(await publish('first')).toEqual(['first'])
+    for (const time of ['2030-01-02T00:00:00Z', '2029-01-01T00:00:00Z']) {
+      await clock.set(time)
+      expect(await publish('again')).toEqual([])
+    }
+    await clock.advance(60_000)
+    expect(await publish('later')).toEqual(['later'])
   })
 
   test('whatever a handler throws, the attempt has failed and the next message is handled', async () => {
