@@ -182,8 +182,9 @@ export function tokens(given: TokenOptions): TokenScheme {
         const issued = typeof subject === 'string' ? await tokensFor(subject, `${id}.${next}`) : undefined
         if (issued !== undefined) return issued
       } catch (error) {
-        // The client keeps its token, with which it may try again.
-        await known.rotate(id, hashOf(next), hash, expiresAt())
+        // The client keeps its token, with which it may try again. If the store fails here, that must not hide why.
+        const back = async () => known.rotate(id, hashOf(next), hash, expiresAt())
+        await back().catch((cause: unknown) => Object.assign(Object(error), { cause: Object(error).cause ?? cause }))
         throw error
       }
       await end(known, id)

@@ -135,6 +135,33 @@ describe.each(stores)('refresh tokens in %s', (_name, store) => {
   })
 })
 
+test('a refresh whose claims fail rejects with that error, also where the token cannot be given back', async () => {
+  const down = new Error('the store is down')
+  const store = memoryRefreshTokens()
+  let thrown: unknown
+  let calls = 0
+  const rotate: RefreshTokenStore['rotate'] = (...given) => {
+    if (++calls % 2 === 0) throw down
+    return store.rotate(...given)
+  }
+  const claims = () => {
+    if (thrown !== undefined) throw thrown
+    return {}
+  }
+  const { logins } = shop({ refresh: { ...store, rotate }, claims })
+  for (const error of [
+    Object.assign(new Error('away'), { status: 503 }),
+    new Error('own', { cause: 'its own' }),
+    'text',
+  ]) {
+    thrown = undefined
+    const { refresh_token: token } = await logins.issue('ada')
+    thrown = error
+    await expect(logins.refresh(token!)).rejects.toBe(error)
+    if (error instanceof Error) expect(error.cause).toBe(error.message === 'own' ? 'its own' : down)
+  }
+})
+
 test('refresh tokens end when they are unused for too long', async () => {
   const clock = testClock()
   onTestFinished(() => clock.restore())
