@@ -1,4 +1,4 @@
-import { didYouMean, type OptionPlace, quoted } from '../../kernel/index.ts'
+import { didYouMean, type OptionPlace, quoted, type RouteOptions } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import type { AuthScheme, AuthSubject } from './scheme.ts'
 
@@ -69,32 +69,30 @@ export interface AuthRule {
 const list = option.list(option.name(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'a word'), { min: 1 }).guard()
 const requirement = option.shape({ schemes: list, scopes: list })
 
-/** The rule of an option that has been checked. */
-export function ruleOf(given: AuthOption, { schemes }: AuthSettings): AuthRule {
-  const all = Object.entries(schemes)
+/** The rule of a route with these options, which have been checked; without them, that of what no route matches. */
+export function ruleOf(settings: AuthSettings, options?: RouteOptions): AuthRule {
+  const { default: usual, unmatched = usual } = settings
+  const given = options === undefined ? unmatched : (options.auth ?? usual)
+  // Only a websocket accepts the schemes of websockets.
+  const isOpen = ({ opensSockets }: AuthScheme) => !opensSockets || options?.websocket !== undefined
+  const all = Object.entries(settings.schemes).filter(([, one]) => isOpen(one))
   if (typeof given !== 'object') return { mode: given, schemes: all, scopes: [] }
   const { schemes: names, scopes = [] } = given
   return { mode: 'required', schemes: all.filter(([name]) => names?.includes(name) ?? true), scopes }
 }
-
-/** The rule of a route: only a websocket accepts the schemes of websockets. */
-export const ruleFor = (route: { readonly websocket?: unknown }, rule: AuthRule): AuthRule =>
-  route.websocket !== undefined || rule.schemes.every(([, { opensSockets }]) => !opensSockets)
-    ? rule
-    : { ...rule, schemes: rule.schemes.filter(([, { opensSockets }]) => !opensSockets) }
 
 /** Reads the option of a route. */
 export function authOfRoute(
   given: unknown,
   place: OptionPlace,
   { settings }: { readonly settings: AuthSettings },
-): AuthRule {
+): AuthOption {
   const isList = typeof given === 'object' && given !== null
   const read = (isList ? requirement : option.either(mode, requirement)).read(given as never, place) as AuthOption
   const known = Object.keys(settings.schemes)
   for (const name of Object(read).schemes ?? [])
     if (!known.includes(name)) place.in('schemes').wrong(quoted(name), `${known.join(', ')}.${didYouMean(name, known)}`)
-  return ruleOf(read, settings)
+  return read
 }
 
 /** The rules of the routes by the services of their scope, for the inspector. */

@@ -4,15 +4,7 @@ import type { AccessDemands, GuardedWay } from '../shared/development/access.ts'
 import { openConnections } from '../shared/http/connections.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
 import { addLogFields } from '../shared/logging/log-fields.ts'
-import {
-  type AuthRule,
-  type AuthSettings,
-  authOfRoute,
-  authOptions,
-  ruleFor,
-  ruleOf,
-  rulesOfScopes,
-} from './options.ts'
+import { type AuthRule, type AuthSettings, authOfRoute, authOptions, ruleOf, rulesOfScopes } from './options.ts'
 import { AuthSetupError, type AuthSubject } from './scheme.ts'
 import { Auth } from './service.ts'
 
@@ -70,10 +62,9 @@ export const auth = definePlugin({
     service.connections.name((req) => service.holdsOf(req))
     const shown: { route: string; rule: AuthRule }[] = []
     rulesOfScopes.set(ctx.services, shown)
-    const usual = ruleOf(settings.default, settings)
-    const unmatched = { rule: ruleFor({}, ruleOf(settings.unmatched ?? settings.default, settings)), by: service }
+    const unmatched = { rule: ruleOf(settings), by: service }
     ctx.onRoute((route) => {
-      const rule = ruleFor(route.options, route.settings.auth ?? usual)
+      const rule = ruleOf(settings, route.options)
       if (rule.mode !== false && rule.schemes.length === 0)
         throw AuthSetupError('only websockets accept the schemes of its option auth')
       rules.set(route, { rule, by: service })
@@ -110,14 +101,11 @@ export const auth = definePlugin({
 
 /** What a request must have, for `framework access`. */
 function guards({ options, settings }: GuardedWay): AccessDemands {
-  const { default: usual, unmatched = usual } = settings as AuthSettings
-  const given = options === undefined ? unmatched : (options.auth ?? usual)
-  const { mode, schemes, scopes } = ruleFor(options ?? {}, ruleOf(given, settings as AuthSettings))
+  const { mode, schemes, scopes } = ruleOf(settings as AuthSettings, options)
   return { credential: { mode, schemes: schemes.map(([name]) => name), scopes } }
 }
 
-const described = ({ options, settings }: DescribedRoute): AuthRule =>
-  ruleFor(options, ruleOf(options.auth ?? (settings as AuthSettings).default, settings as AuthSettings))
+const described = ({ options, settings }: DescribedRoute): AuthRule => ruleOf(settings as AuthSettings, options)
 
 /** The refusals, for the API description. */
 function failures(route: DescribedRoute): { readonly [status: string]: string } {
