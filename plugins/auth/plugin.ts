@@ -2,7 +2,7 @@ import { definePlugin, type Request, sendFailure } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import type { AccessDemands, GuardedWay } from '../shared/development/access.ts'
 import { openConnections } from '../shared/http/connections.ts'
-import { RouteValue } from '../shared/http/route-value.ts'
+import { RouteValue, routesWithSessions } from '../shared/http/route-value.ts'
 import { addLogFields } from '../shared/logging/log-fields.ts'
 import { type AuthRule, type AuthSettings, authOfRoute, authOptions, ruleOf, rulesOfScopes } from './options.ts'
 import { AuthSetupError, type AuthSubject } from './scheme.ts'
@@ -67,6 +67,9 @@ export const auth = definePlugin({
       const rule = ruleOf(settings, route.options)
       if (rule.mode !== false && rule.schemes.length === 0)
         throw AuthSetupError('only websockets accept the schemes of its option auth')
+      const hasSessions = rule.schemes.some(([, { dependencies }]) => dependencies?.includes('session'))
+      if (rule.mode !== false && hasSessions && !routesWithSessions.has(route))
+        throw AuthSetupError('its sessions are loaded after auth, which reads them. Register session before auth')
       rules.set(route, { rule, by: service })
       shown.push({ route: `${route.method} ${route.path}`, rule })
     })

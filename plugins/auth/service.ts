@@ -43,14 +43,20 @@ export class Auth {
 
   /**
    * Returns the caller of a request, before its middleware has run as well: as the key of a rate limit, for example. `undefined` without a
-   * credential, with a wrong one, and where none is read.
+   * credential, with a wrong one, where none is read, and for a session that is not loaded yet.
    *
    * @example
    * const key = async (req: Request) => (await req.server.services.get('auth').subject(req))?.id
    */
   async subject(req: Request): Promise<AuthSubject | undefined> {
     const rule = this.ruleOf(req)
-    return rule && (await this.settle(req, rule)).subject
+    try {
+      return rule && (await this.settle(req, rule)).subject
+    } catch (error) {
+      // Only here: in the middleware, a session that is not loaded must not pass for none.
+      if ((error as { code?: unknown } | null)?.code === 'SessionUnavailableError') return undefined
+      throw error
+    }
   }
 
   /**
@@ -77,13 +83,11 @@ export class Auth {
     return [...(identity === undefined ? [] : [{ key: subjectKey(identity), since }]), ...keys.map((key) => ({ key }))]
   }
 
-  /** Authenticates a request, once. @internal */
+  /** Authenticates a request, once; again after a failure, since `subject` may have come before what a scheme needs. @internal */
   settle(req: Request, rule: AuthRule): Promise<Outcome> {
-    let outcome = this.#outcomes.get(req)
-    if (outcome === undefined) {
-      outcome = this.#settle(req, rule)
-      this.#outcomes.set(req, outcome)
-    }
+    const begun = this.#outcomes.get(req)
+    const outcome = begun === undefined ? this.#settle(req, rule) : begun.catch(() => this.#settle(req, rule))
+    this.#outcomes.set(req, outcome)
     return outcome
   }
 

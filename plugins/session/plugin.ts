@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { definePlugin } from '../../kernel/index.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { openConnections } from '../shared/http/connections.ts'
+import { routesWithSessions } from '../shared/http/route-value.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import { coverAll, member, slot, type WithSession } from './access.ts'
 import { sessionOptions } from './options.ts'
@@ -75,6 +76,7 @@ export const session = definePlugin({
 
     const own = codec.own(name, { ...cookie, maxAge: ttl })
 
+    ctx.onRoute((route) => void routesWithSessions.add(route))
     ctx.use(function session(req: WithSession, _res, next) {
       const header = req.raw.header('cookie')
       if (header === undefined || !header.includes(marker)) {

@@ -27,3 +27,6 @@ export class RouteValue<Value> {
     return (req as KernelRequest).compiled.values?.get(this) as Value | undefined
   }
 }
+
+/** The routes that plugin `session` reaches: an `onRoute` hook finds a route here if sessions are loaded before the middlewares of its plugin. */
+export const routesWithSessions = new WeakSet<object>()

@@ -1,8 +1,10 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
-import { PolicyManager, type Request, RouteCollection, Server } from 'framework'
-import { apiKey, basic, bearer, session, userOf } from 'framework/plugins/auth'
-import { describe, expect, test, vi } from 'vitest'
+import { definePlugin, PolicyManager, type Request, RouteCollection, Server, type ServerOptions } from 'framework'
+import { apiKey, auth, basic, bearer, session, userOf } from 'framework/plugins/auth'
+import { session as sessions } from 'framework/plugins/session'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { memoryLogger } from '../../support/kernel.ts'
 import { bearing, serverWith, user } from './support.ts'
 
 const token = bearer((given) => (given === 'ada' ? user('ada', { scopes: ['orders:read'] }) : undefined))
@@ -179,8 +181,6 @@ describe('a route option', () => {
 
 test('an inner registration replaces the outer one for its routes', async () => {
   const { server } = serverWith({ schemes: { token } })
-  const { auth } = await import('framework/plugins/auth')
-  const { definePlugin } = await import('framework')
   const inner = definePlugin({
     name: 'inner',
     scoped: true,
@@ -371,6 +371,78 @@ describe('a session', () => {
     accounts.delete('ada')
     ;(await server.inject.get('/maybe', ada)).assertStatus(401)
     ;(await server.inject.get('/maybe', ada)).assertStatus(200)
+  })
+
+  test('is not loaded before its plugin: subject is undefined then, and the request has its caller all the same', async () => {
+    const web = session((id: string) => (id === 'ada' ? user(id) : undefined))
+    const early: unknown[] = []
+    let isAwaited = true
+    const look = definePlugin({
+      name: 'look',
+      setup(ctx) {
+        ctx.use(async (req, _res, next) => {
+          const subject = ctx.server.services.get('auth').subject(req)
+          if (isAwaited) early.push(await subject)
+          return next()
+        })
+        ctx.use(async (req, _res, next) => {
+          await next()
+          early.push(await ctx.server.services.get('auth').subject(req))
+        })
+      },
+    })
+    const server = new Server({
+      router: new RouteCollection(),
+      logger: memoryLogger(),
+      plugins: [look(), sessions({ secret: '0123456789abcdef0123456789' }), auth({ schemes: { web, token } })],
+    })
+    onTestFinished(() => server.close())
+    server.post('/login', { auth: false }, async (req, res) => {
+      await web.logIn(req, 'ada')
+      return res.noContent()
+    })
+    server.get('/', userOf)
+    server.get('/maybe', { auth: 'optional' }, (req) => ({ user: userOf(req) }))
+    const ada = { cookies: (await server.inject.post('/login')).cookies() }
+    const forged = { cookies: { ...ada.cookies, sid: `${ada.cookies.sid}x` } }
+    const other = { headers: { cookie: 'connect.sid=of-another' } }
+    early.length = 0
+    for (isAwaited of [true, false]) {
+      ;(await server.inject.get('/', ada)).assertStatus(200).assertBodyDeepEqual({ id: 'ada' })
+      for (const wrong of [forged, other]) {
+        ;(await server.inject.get('/', wrong)).assertStatus(401)
+        ;(await server.inject.get('/maybe', wrong)).assertStatus(200).assertBodyDeepEqual({})
+      }
+    }
+    const none = [undefined, undefined]
+    const awaited = [undefined, { id: 'ada' }, ...none, ...none, ...none, ...none]
+    expect(early).toEqual([...awaited, { id: 'ada' }, ...none, ...none])
+  })
+
+  test('fails the boot where it is loaded after auth, which would not find it', async () => {
+    const web = session((id: string) => user(id))
+    const own = { schemes: { web, token } }
+    const loaded = () => sessions({ secret: '0123456789abcdef0123456789' })
+    const inner = definePlugin({
+      name: 'inner',
+      scoped: true,
+      setup(ctx) {
+        ctx.register(auth(own))
+        ctx.get('/in', () => 'in')
+      },
+    })
+    const boot = async (plugins: ServerOptions['plugins'], options: object) => {
+      await using server = new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins })
+      server.get('/', options, () => 'in')
+      await server.ready()
+    }
+    for (const mode of ['required', 'optional', { schemes: ['web'] }])
+      await expect(boot([auth(own), loaded()], { auth: mode })).rejects.toThrow(/GET \/.*Register session before auth/)
+    await boot([auth(own), loaded()], { auth: { schemes: ['token'] } })
+    await boot([auth(own), loaded()], { auth: false })
+    await boot([loaded(), auth(own)], {})
+    // The middlewares of an outer scope come first, whatever the order.
+    await boot([inner(), loaded()], {})
   })
 
   test('needs the plugin session', async () => {
