@@ -1,5 +1,4 @@
 import type {
-  ConstValueNode,
   DocumentNode,
   FieldNode,
   FragmentDefinitionNode,
@@ -11,7 +10,6 @@ import type {
   SelectionNode,
   SelectionSetNode,
 } from 'graphql'
-import { memberAt } from '../../shared/values/json.ts'
 import { madeIn } from '../../shared/values/memoize.ts'
 import { fragmentsOf } from '../execution/limits.ts'
 import type { Graphql } from '../packages.ts'
@@ -126,15 +124,13 @@ export class Estimate {
     field: GraphQLField<unknown, unknown>,
     type: GraphQLObjectType,
   ): number | undefined {
-    const { graphql } = this.#basis
     const sizes: number[] = []
     for (const path of slicing) {
       const [name = '', ...inside] = path.split('.')
       // Fields with the same name have the same arguments: otherwise the document is invalid.
       const node = nodes[0]!.arguments?.find((one) => one.name.value === name)
-      const given = this.#values.at(node?.value, inside)
-      const fallback = defaultOf(graphql, field, name)
-      const size = numberOf(given === undefined ? memberAt(fallback, inside) : given)
+      const input = field.args.find((one) => one.name === name)
+      const size = numberOf(this.#values.at(node?.value, inside, input))
       if (size !== undefined) sizes.push(Math.max(size, 1))
     }
     if (needsOne && sizes.length !== 1) {
@@ -208,12 +204,3 @@ const isSized = (around: Around | undefined, name: string) =>
 
 const isGiven = (nodes: readonly FieldNode[], argument: string) =>
   nodes[0]!.arguments?.some((one) => one.name.value === argument) === true
-
-/** Returns the default of an argument: a value up to version 16 of the package; since 17, it may also be text. */
-function defaultOf(graphql: Graphql, field: GraphQLField<unknown, unknown>, name: string): unknown {
-  const arg = field.args.find((one) => one.name === name) as
-    | { defaultValue?: unknown; default?: { value?: unknown; literal?: ConstValueNode } }
-    | undefined
-  const { literal, value = arg?.defaultValue } = arg?.default ?? {}
-  return literal === undefined ? value : graphql.valueFromASTUntyped(literal)
-}

@@ -156,6 +156,36 @@ describe('the cost of an operation', () => {
     expect(await costOf('query ($p: Page) { page(page: $p) { id } }', { p: JSON.parse('{"toString": 1}') })).toBe(10)
   })
 
+  test.each<[string, object, number]>([
+    ['{ a { id } }', {}, 5],
+    ['query ($p: Sized) { a(page: $p) { id } }', {}, 5],
+    ['query ($p: Sized) { a(page: $p) { id } }', { p: null }, 10],
+    ['query ($p: Sized) { a(page: $p) { id } }', { p: {} }, 100],
+    ['query ($p: Sized = {}) { a(page: $p) { id } }', {}, 100],
+    ['query ($n: Int) { a(page: { size: $n }) { id } }', {}, 100],
+    ['query ($n: Int) { a(page: { size: $n }) { id } }', { n: 7 }, 7],
+    ['{ a(page: null) { id } }', {}, 10],
+    ['{ a(page: {}) { id } }', {}, 100],
+    ['{ a(page: { size: null }) { id } }', {}, 10],
+    ['{ b { id } }', {}, 10],
+    ['{ b(page: {}) { id } }', {}, 10],
+    ['{ b(page: { inner: {} }) { id } }', {}, 30],
+    ['query ($i: Inner) { b(page: { inner: $i }) { id } }', { i: {} }, 30],
+    ['query ($i: Inner) { b(page: { inner: $i }) { id } }', { i: { size: 4 } }, 4],
+  ])('a member of an input object that is missing has its own default: %s with %j', async (query, variables, cost) => {
+    const sized = `
+      input Sized { size: Int = 100 inner: Inner }
+      input Inner { size: Int = 30 }
+      type Item { id: ID }
+      type Query {
+        a(page: Sized = { size: 5 }): [Item] @listSize(slicingArguments: ["page.size"], requireOneSlicingArgument: false)
+        b(page: Sized): [Item] @listSize(slicingArguments: ["page.inner.size"], requireOneSlicingArgument: false)
+      }
+    `
+    const { post } = appWith({ max: 1 }, { schema: { typeDefs: sized, resolvers: {} } })
+    expect(read(await post({ query, variables }))).toBe(cost)
+  })
+
   test('as text, for types whose numbers are', async () => {
     expect(await costOf('{ any(size: "21") { id } }')).toBe(21)
     expect(await costOf('query ($s: Any) { any(size: $s) { id } }', { s: '22' })).toBe(22)
