@@ -30,7 +30,7 @@ export function missingDefinitions(
 }
 
 /** A definition that can have directives: as text in its source, or as data if it was made in code. */
-interface Carrier {
+export interface Carrier {
   readonly astNode?: { readonly directives?: readonly ConstDirectiveNode[] | undefined } | null | undefined
   readonly extensionASTNodes?: readonly { readonly directives?: readonly ConstDirectiveNode[] | undefined }[]
   readonly extensions?: unknown

@@ -26,7 +26,7 @@ export class Uncountable extends Error {}
 export interface CostBasis {
   readonly graphql: Graphql
   readonly schema: GraphQLSchema
-  readonly weightOf: (field: GraphQLField<unknown, unknown>) => FieldWeight
+  readonly weightOf: (field: GraphQLField<unknown, unknown>, type: GraphQLObjectType) => FieldWeight
   /** The assumed length of a list whose length is unknown. */
   readonly listSize: number
 }
@@ -56,29 +56,31 @@ export class Estimate {
 
   /** Returns the cost of selections; `around` is the surrounding field, if it sets the lengths of the lists in it. */
   #select(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, around?: Around): number {
-    const { graphql, schema } = this.#basis
-    if (graphql.isObjectType(type)) return this.#fields(sets, { type, declared: type, around })
+    const { graphql, schema, weightOf } = this.#basis
+    if (graphql.isObjectType(type)) return this.#fields(sets, type, around)
+    const all = new Map<string, FieldNode[]>()
     const conditions = new Set<string>()
-    for (const set of sets) this.#conditionsOf(set, conditions)
-    // Types to which the same fragments apply have the same selections, so one of them is enough.
+    for (const set of sets) this.#collect(set, all, (condition) => conditions.add(condition).size > 0)
+    const names = new Set([...all.values()].flat().map((node) => node.name.value))
+    // Types to which the same fragments apply, and whose fields cost the same, cost the same: one of them is enough.
     const kinds = new Map<string, GraphQLObjectType>()
     for (const one of schema.getPossibleTypes(type)) {
-      const applying = [...conditions].filter((name) => this.#applies(name, one))
-      madeIn(kinds, applying.join(), () => one)
+      const fields = one.getFields()
+      let kind = ''
+      for (const name of conditions) if (this.#applies(name, one)) kind += `${name},`
+      for (const name of names) kind += `${fields[name] && weightOf(fields[name], one).kind},`
+      madeIn(kinds, kind, () => one)
     }
-    const costs = [...kinds.values()].map((one) => this.#fields(sets, { type: one, declared: type, around }))
-    return Math.max(0, ...costs)
+    return Math.max(0, ...[...kinds.values()].map((one) => this.#fields(sets, one, around)))
   }
 
-  #fields(sets: readonly SelectionSetNode[], level: Level): number {
+  #fields(sets: readonly SelectionSetNode[], type: GraphQLObjectType, around?: Around): number {
     const fields = new Map<string, FieldNode[]>()
-    for (const set of sets) this.#collect(set, level.type, fields)
-    let sum = 0
-    for (const [, nodes] of fields) sum += this.#field(nodes, level)
-    return sum
+    for (const set of sets) this.#collect(set, fields, (condition) => this.#applies(condition, type))
+    return [...fields.values()].reduce((sum, nodes) => sum + this.#field(nodes, type, around), 0)
   }
 
-  #field(nodes: readonly FieldNode[], { type, declared, around }: Level): number {
+  #field(nodes: readonly FieldNode[], type: GraphQLObjectType, around?: Around): number {
     const { graphql, weightOf } = this.#basis
     const name = nodes[0]!.name.value
     const field = this.#fieldOf(type, name)
@@ -88,17 +90,16 @@ export class Estimate {
     const select = (size?: Around) => (graphql.isCompositeType(below) ? this.#select(deeper, below, size) : 0)
     // The lists of the introspection are as long as the schema, whatever the query is.
     if (name.startsWith('__') || type.name.startsWith('__')) return (graphql.isCompositeType(below) ? 1 : 0) + select()
-    const own = weightOf(field)
-    const weight = Math.max(own.weight, this.#declaredWeight(declared, name))
+    const own = weightOf(field, type)
     const given = this.#slice(own, nodes, field, type)
     let cost = 0
     for (const [argument, extra] of own.ofArguments) if (isGiven(nodes, argument)) cost += extra
     if (!own.isList) {
       const size = given ?? own.assumedSize
-      return cost + weight + select(size === undefined ? undefined : { size, sized: own.sized })
+      return cost + own.weight + select(size === undefined ? undefined : { size, sized: own.sized })
     }
     const inherited = own.slicing.length === 0 && isSized(around, name) ? around!.size : undefined
-    const one = weight + select()
+    const one = own.weight + select()
     // Zero stays zero, whatever the length.
     return cost + (one === 0 ? 0 : one * (given ?? inherited ?? own.assumedSize ?? this.#basis.listSize))
   }
@@ -108,13 +109,6 @@ export class Estimate {
     if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef
     const isRoot = type === this.#basis.schema.getQueryType()
     return isRoot && name === TypeMetaFieldDef.name ? TypeMetaFieldDef : type.getFields()[name]
-  }
-
-  /** Returns the weight declared by an interface, which its types need not repeat. */
-  #declaredWeight(declared: GraphQLCompositeType, name: string): number {
-    const { graphql, weightOf } = this.#basis
-    const field = graphql.isInterfaceType(declared) ? declared.getFields()[name] : undefined
-    return field === undefined ? 0 : weightOf(field).weight
   }
 
   /** Returns the length of the list according to its arguments: the largest, at least 1; `undefined` when no argument sets it. */
@@ -141,7 +135,7 @@ export class Estimate {
     return sizes.length === 0 ? undefined : Math.max(...sizes)
   }
 
-  #collect(set: SelectionSetNode, type: GraphQLObjectType, level: Map<string, FieldNode[]>): void {
+  #collect(set: SelectionSetNode, level: Map<string, FieldNode[]>, applies: (condition: string) => boolean): void {
     for (const selection of set.selections) {
       if (++this.#visits > maxVisits) throw new Uncountable('The operation has too many fields to calculate its cost.')
       if (this.#isLeftOut(selection)) continue
@@ -151,20 +145,8 @@ export class Estimate {
       }
       const fragment = selection.kind === 'FragmentSpread' ? this.#fragments.get(selection.name.value) : selection
       const condition = fragment?.typeCondition?.name.value
-      if (fragment !== undefined && (condition === undefined || this.#applies(condition, type))) {
-        this.#collect(fragment.selectionSet, type, level)
-      }
-    }
-  }
-
-  #conditionsOf(set: SelectionSetNode, conditions: Set<string>): void {
-    for (const selection of set.selections) {
-      if (selection.kind === 'Field') continue
-      if (++this.#visits > maxVisits) throw new Uncountable('The operation has too many fields to calculate its cost.')
-      const fragment = selection.kind === 'FragmentSpread' ? this.#fragments.get(selection.name.value) : selection
-      if (fragment === undefined) continue
-      if (fragment.typeCondition) conditions.add(fragment.typeCondition.name.value)
-      this.#conditionsOf(fragment.selectionSet, conditions)
+      if (fragment !== undefined && (condition === undefined || applies(condition)))
+        this.#collect(fragment.selectionSet, level, applies)
     }
   }
 
@@ -186,21 +168,14 @@ export class Estimate {
   }
 }
 
-/** Where fields are: in a type, as which type the field above declares it, and in the lists of which field. */
-interface Level {
-  readonly type: GraphQLObjectType
-  readonly declared: GraphQLCompositeType
-  readonly around: Around | undefined
-}
-
 /** A size that a field sets for the lists below it, such as those of a connection. */
 interface Around {
   readonly size: number
-  readonly sized: ReadonlySet<string> | undefined
+  readonly sized: readonly string[] | undefined
 }
 
 const isSized = (around: Around | undefined, name: string) =>
-  around !== undefined && (around.sized === undefined || around.sized.has(name))
+  around !== undefined && (around.sized === undefined || around.sized.includes(name))
 
 const isGiven = (nodes: readonly FieldNode[], argument: string) =>
   nodes[0]!.arguments?.some((one) => one.name.value === argument) === true

@@ -16,7 +16,7 @@ export type CostLimit = (document: DocumentNode, operation: OperationDefinitionN
 /** Limits the cost of operations. */
 export function costLimit(graphql: Graphql, schema: GraphQLSchema, settings: CostSettings): CostLimit {
   const { max, listSize } = settings
-  const basis: CostBasis = { graphql, schema, listSize, weightOf: weightsOf(graphql, settings) }
+  const basis: CostBasis = { graphql, schema, listSize, weightOf: weightsOf(graphql, schema, settings) }
   return (document, operation) => {
     const check = (variables: Variables) => {
       const values = new Values(graphql, operation, variables)

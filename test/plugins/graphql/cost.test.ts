@@ -70,7 +70,7 @@ function read({ status, body }: Answer): number | string {
 
 describe('the cost of an operation', () => {
   test.each<[string, string, number]>([
-    ['a leaf is nothing, an object 1', '{ hello me { name best { name } } }', 2],
+    ['a leaf is nothing, an object 1', '{ hello me { id best { id } } }', 2],
     ['a list as many times as it is long', '{ users(first: 20) { id } }', 20],
     ['lists in lists', '{ users(first: 20) { friends(first: 5) { id } } }', 20 * (1 + 5)],
     ['10 where nothing says it', '{ users { id } }', 10],
@@ -93,7 +93,7 @@ describe('the cost of an operation', () => {
     ['aliases, each', '{ a: users(first: 5) { id } b: users(first: 6) { id } }', 11],
     [
       'one field, however often it is there',
-      '{ me { best { id } } me { best { id } best { id } } ...F } fragment F on Query { me { best { name } } }',
+      '{ me { best { id } } me { best { id } best { id } } ...F } fragment F on Query { me { best { id } } }',
       2,
     ],
     [
@@ -107,10 +107,11 @@ describe('the cost of an operation', () => {
       10 * (1 + 10),
     ],
     ['of an interface what it says itself', '{ named { name ... on User { best { id } } } }', 1 + 2 + 1],
+    ['of a type what its interface says', '{ me { name } }', 1 + 2],
     [
       'what applies to a type by another',
       '{ search { ... on Named { name ... on User { best { id } } } __typename } }',
-      10 * 2,
+      10 * (1 + 2 + 1),
     ],
     [
       'skipped by a literal',
@@ -216,6 +217,87 @@ describe('the cost of an operation', () => {
     expect(await costOf('{ strict(first: 1, last: 1) { id } }')).toBe(needs)
     expect(await costOf('query ($n: Int) { strict(first: $n) { id } }')).toBe(needs)
     expect(await costOf('query ($n: Int) { strict(first: $n) { id } }', { n: 4 })).toBe(4)
+  })
+})
+
+describe('of the types of an interface or a union, the most expensive counts, in any order', () => {
+  const books = 'books(first: Int): [Book]'
+  const dear = '@listSize(assumedSize: 1000)'
+  test.each<[string, [declared: string, one: string, other: string], string, number]>([
+    ['by the length of a list', [books, books, `${books} ${dear}`], '{ s { books { title } } }', 1 + 1000],
+    [
+      'by the default of an argument',
+      [books, books, 'books(first: Int = 90): [Book]'],
+      '{ s { books { title } } }',
+      91,
+    ],
+    ['by the weight of a field', ['n: Int', 'n: Int', 'n: Int @cost(weight: 500)'], '{ s { n } }', 1 + 500],
+    [
+      'by the weight of an argument',
+      ['n(a: Int): Int', 'n(a: Int): Int', 'n(a: Int @cost(weight: 50)): Int'],
+      '{ s { n(a: 1) } }',
+      51,
+    ],
+    [
+      'by the type of a field',
+      ['of: Holder', 'of: Small', 'of: Large'],
+      '{ s { of { books { title } } } }',
+      1 + 1 + 1000,
+    ],
+    [
+      'by the lists below it',
+      ['page: Page', 'page: Page', `page: Page ${dear}`],
+      '{ s { page { items { title } } } }',
+      1 + 1 + 1000,
+    ],
+    [
+      'by the weight of a type',
+      ['of: Holder', 'of: Holder', 'of: Holder'],
+      '{ weighed { n } either { __typename } }',
+      70 + 70,
+    ],
+    ['by what the interface says of a list', [`${books} ${dear}`, books, books], '{ s { books { title } } }', 1001],
+    [
+      'which each type may say otherwise',
+      [`${books} ${dear}`, books, `${books} @listSize(assumedSize: 2)`],
+      '{ one { books { title } } other { books { title } } }',
+      1001 + 3,
+    ],
+    [
+      'by what it says of an argument',
+      ['n(a: Int @cost(weight: 30)): Int', 'n(a: Int): Int', 'n(a: Int): Int'],
+      '{ one { n(a: 1) } }',
+      31,
+    ],
+  ])('%s', async (_what, [declared, one, other], query, cost) => {
+    const types = [
+      `type One implements S { ${one} }`,
+      `type Other implements S { ${other} }`,
+      `type Small implements Holder { ${books} }`,
+      `type Large implements Holder { ${books} ${dear} }`,
+      'type Light implements Weighed { n: Int }',
+      'type Heavy implements Weighed @cost(weight: 70) { n: Int }',
+    ]
+    const rest = `
+      interface S { ${declared} }
+      interface Holder { ${books} }
+      interface Weighed { n: Int }
+      union Either = Light | Heavy
+      type Book { title: String }
+      type Page { items: [Book] }
+      type Query { s: S one: One other: Other weighed: Weighed either: Either }
+    `
+    for (const all of [types, types.toReversed()]) {
+      const app = appWith({ max: 1 }, { schema: { typeDefs: [rest, ...all].join('\n'), resolvers: {} } })
+      expect(read(await app.post({ query }))).toBe(cost)
+    }
+  })
+
+  test('types whose fields cost the same are estimated once, however many there are', async () => {
+    const types = Array.from({ length: 500 }, (_, i) => `type T${i} implements Node { id: ID node: Node own${i}: Int }`)
+    const typeDefs = `interface Node { id: ID node: Node } type Query { node: Node } ${types.join(' ')}`
+    const query = `{ node { ${'node { id '.repeat(12)} ${'}'.repeat(12)} ... on T7 { own7 } } }`
+    expect(read(await appWith({ max: 1 }, { schema: { typeDefs, resolvers: {} } }).post({ query }))).toBe(13)
   })
 })
 
