@@ -102,13 +102,13 @@ function checkTogether(name: string, options: SetCookieOptions, secure: boolean)
   if (options.path !== '/') throw CookieError(name, 'has a prefix that needs path: "/"')
 }
 
-/** Whether two lines set the same cookie: browsers identify it by name, domain and path. */
-export function isSameCookie(line: string, other: string): boolean {
-  const end = line.indexOf('=') + 1
-  if (line.slice(0, end) !== other.slice(0, end)) return false
-  return attributeOf(line, 'Path') === attributeOf(other, 'Path') && domainOf(line) === domainOf(other)
-}
+/** Whether two lines set the same cookie: browsers identify it by name, domain, path and whether it is partitioned (CHIPS). */
+export const isSameCookie = (line: string, other: string): boolean => identityOf(line) === identityOf(other)
 
-const domainOf = (line: string): string => attributeOf(line, 'Domain').toLowerCase().replace(/^\./, '')
+const identityOf = (line: string): string => {
+  const domain = attributeOf(line, 'Domain').toLowerCase().replace(/^\./, '')
+  const isPartitioned = /; Partitioned(?:;|$)/i.test(line)
+  return [line.slice(0, line.indexOf('=')), attributeOf(line, 'Path'), domain, isPartitioned].join(';')
+}
 
 const attributeOf = (line: string, name: string): string => new RegExp(`; ${name}=([^;]*)`, 'i').exec(line)?.[1] ?? ''

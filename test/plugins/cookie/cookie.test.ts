@@ -121,6 +121,14 @@ describe('setting', () => {
     expect(lines.map((line) => line.split(';')[0])).toEqual(['b=2', 'a=3', 'aa=5', 'a=6', 'a=7'])
   })
 
+  test('a partitioned cookie and one that is not are two', async () => {
+    const lines = await linesOf((res) => {
+      res.clearCookie('a').cookie('a', '1', { partitioned: true }).cookie('b', '; Partitioned').cookie('b', '2')
+      res.cookie('a', '3', { partitioned: true, priority: 'low' })
+    })
+    expect(lines.map((line) => line.split(';')[0])).toEqual(['a=', 'b=2', 'a=3'])
+  })
+
   test('beside lines that others have set', async () => {
     const lines = await linesOf((res) => {
       res.setHeader('set-cookie', 'x=1; Path=/')
