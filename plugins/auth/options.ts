@@ -13,7 +13,7 @@ export interface AuthOptions {
   default?: AuthMode
   /** The mode where no route matches: files of `static`, 404 and 405. Default: that of `default`. */
   unmatched?: AuthMode
-  /** The realm in `WWW-Authenticate`. Default: none. */
+  /** The realm in `WWW-Authenticate`. Default: `restricted` for Basic, which requires one, and none for other schemes. */
   realm?: string
   /** The name of a subject in the log and the inspector. Default: its `id` or `sub`. */
   name?: (subject: AuthSubject) => string | undefined

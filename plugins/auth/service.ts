@@ -141,7 +141,9 @@ export class Auth {
   }
 
   #challenge({ challenge }: AuthScheme, more: string): string {
-    const { realm } = this.#settings
+    // Basic requires one (RFC 7617 section 2).
+    const usual = /^Basic\b(?!.*\brealm=)/i.test(challenge) ? 'restricted' : undefined
+    const { realm = usual } = this.#settings
     const [scheme = '', ...own] = challenge.split(/ (.*)/s).filter((one) => one !== '')
     const all = [...(realm === undefined ? [] : [`realm="${realm}"`]), ...own, ...(more === '' ? [] : [more])]
     return all.length === 0 ? scheme : `${scheme} ${all.join(', ')}`

@@ -27,11 +27,11 @@ describe('a request', () => {
   test('without a credential is refused unless the route says otherwise, with the schemes to use', async () => {
     const { server } = shop()
     const res = await server.inject.get('/')
-    res.assertStatus(401).assertHeader('www-authenticate', 'Bearer, Basic charset="UTF-8"')
+    res.assertStatus(401).assertHeader('www-authenticate', 'Bearer, Basic realm="restricted", charset="UTF-8"')
     res.assertBodyDeepEqual({ code: 'AuthenticationError', message: 'AUTHENTICATION: authentication is required' })
     ;(await server.inject.get('/open')).assertStatus(200)
     ;(await server.inject.get('/maybe')).assertStatus(200).assertBodyDeepEqual({})
-    ;(await server.inject.get('/staff')).assertHeader('www-authenticate', 'Basic charset="UTF-8"')
+    ;(await server.inject.get('/staff')).assertHeader('www-authenticate', 'Basic realm="restricted", charset="UTF-8"')
     ;(await server.inject.get('/missing')).assertStatus(401)
   })
 
@@ -78,6 +78,12 @@ describe('a request', () => {
       'Bearer realm="shop", error="insufficient_scope", scope="orders:read orders:write"',
     )
     ;(await server.inject.get('/orders', basicOf('bob:a:b'))).assertStatus(403)
+  })
+
+  test('keeps the realm of a scheme of its own', async () => {
+    const own = { ...staff, challenge: 'Basic realm="mine"' }
+    const { server } = serverWith({ schemes: { own } })
+    ;(await server.inject.get('/')).assertStatus(401).assertHeader('www-authenticate', own.challenge)
   })
 
   test('fails where a scheme fails, on optional routes too', async () => {
