@@ -121,12 +121,12 @@ function waysOfRoute(route: FullListing['routes'][number]): (Found & { readonly 
 function waysOfPlugin(entry: PluginEntry): Found[] {
   const { scope, settings, definition } = entry
   const { ways } = definition.access || {}
-  return (ways?.(settings as never) ?? []).map(({ method, path, conditions = {}, after = 'all' }) => {
+  return (ways?.(settings as never) ?? []).map(({ method, path, conditions = {}, after = 'all', options }) => {
     const all = reaching(scope)
     const own = all.findIndex((one) => one.entry === entry)
     const before = { all, before: all.slice(0, Math.max(0, own)), none: [] }
     const full = after === 'none' ? path : scope.prefix + path
-    const { facts } = demandsOf(before[after], { method, path: full, options: undefined })
+    const { facts } = demandsOf(before[after], { method, path: full, options })
     return { way: `${method} ${full}`, facts: sorted([...facts, ...listed(conditions)]) }
   })
 }

@@ -3,6 +3,7 @@ import type { DescribedRoute } from '../openapi/index.ts'
 import type { AccessDemands, GuardedWay } from '../shared/development/access.ts'
 import { openConnections } from '../shared/http/connections.ts'
 import { RouteValue, routesWithSessions } from '../shared/http/route-value.ts'
+import { admissionsOf } from '../shared/http/subject.ts'
 import { addLogFields } from '../shared/logging/log-fields.ts'
 import { type AuthRule, type AuthSettings, authOfRoute, authOptions, ruleOf, rulesOfScopes } from './options.ts'
 import { AuthSetupError, type AuthSubject } from './scheme.ts'
@@ -86,9 +87,10 @@ export const auth = definePlugin({
 
     const varying = Object.values(settings.schemes).filter(({ opensSockets }) => !opensSockets)
     const headers = [...new Set(varying.map(({ header }) => header))].join(', ')
+    const admissions = admissionsOf(ctx.services)
     ctx.use(async function auth(req: Request & { user?: AuthSubject }, res, next) {
       const rule = service.ruleOf(req)
-      if (rule === undefined) return next()
+      if (rule === undefined || (admissions.length > 0 && admissions.some((admits) => admits(req)))) return next()
       const { subject, refusal } = await service.settle(req, rule)
       // A cache must not give the response for one caller to another.
       res.vary(headers)

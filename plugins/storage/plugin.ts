@@ -2,6 +2,7 @@ import { definePlugin, quoted } from '../../kernel/index.ts'
 import type { AccessWay } from '../shared/development/access.ts'
 import '../shared/development/connections.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
+import { admissionsOf } from '../shared/http/subject.ts'
 import { announceBackend } from '../shared/stores/backends.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { StorageTrace } from './disk.ts'
@@ -34,7 +35,8 @@ const work: readonly WorkKind[] = [
 function ways({ disks }: { readonly disks: readonly LocalStorageProvider[] }): AccessWay[] {
   return disks.flatMap(({ urls }) =>
     ['GET', 'PUT'].map((method): AccessWay => {
-      return { method, path: `${urls!.path}/*`, conditions: { 'signed address': [] }, after: 'before' }
+      const options = { auth: false, tenant: false } as const
+      return { method, path: `${urls!.path}/*`, conditions: { 'signed address': [] }, after: 'before', options }
     }),
   )
 }
@@ -133,8 +135,10 @@ export const storage = definePlugin({
     ctx.onClose(() => service.close())
     for (const disk of disks) {
       // Loads the modules for signed addresses only if a disk uses them.
-      const { addressServer } = await import('./serve.ts')
-      ctx.use(addressServer(disk, disk.urls!))
+      const { addressesOf } = await import('./serve.ts')
+      const { admits, serve } = addressesOf(disk, disk.urls!)
+      admissionsOf(ctx.services).push(admits)
+      ctx.use(serve)
     }
   },
 })

@@ -16,23 +16,25 @@ const { StorageAddressError, StorageOrderError } = defineErrors({
     'the body of an upload was already read. List the plugin storage before json and every other plugin that reads bodies',
 })
 
-/** Serves the signed addresses of a disk: downloads with GET and HEAD, uploads with PUT. */
-export function addressServer(provider: LocalStorageProvider, urls: SignedUrls): Middleware {
+/** The signed addresses of a disk: downloads with GET and HEAD, uploads with PUT. */
+export function addressesOf(provider: LocalStorageProvider, urls: SignedUrls) {
   const prefix = `${urls.path}/`
-  return function storageAddresses(req, res, next) {
-    if (!req.path.startsWith(prefix)) return next()
-    if (req.method === 'PUT') return upload(provider, urls, granted(urls, 'PUT', req), req, res)
-    if (req.method === 'GET' || req.method === 'HEAD') return download(provider, granted(urls, 'GET', req), req, res)
-    return next()
+  /** Returns what the address of a request grants: `undefined` if it is forged or has expired, `false` for a request to something else. */
+  const grantOf = (req: Request): Grant | false | undefined => {
+    const method = req.method === 'HEAD' ? 'GET' : req.method
+    if (!req.path.startsWith(prefix) || (method !== 'GET' && method !== 'PUT')) return false
+    const key = safely(() => decodeURIComponent(req.path.slice(prefix.length)))
+    return key === undefined ? undefined : urls.grant(method, key, req.query)
   }
-}
-
-function granted(urls: SignedUrls, method: 'GET' | 'PUT', req: Request): Grant {
-  const key = safely(() => decodeURIComponent(req.path.slice(urls.path.length + 1)))
-  const grant = key === undefined ? undefined : urls.grant(method, key, req.query)
-  if (grant === undefined) throw StorageAddressError('is not valid or has expired')
-  checkKey(grant.key)
-  return grant
+  const serve: Middleware = function storageAddresses(req, res, next) {
+    const grant = grantOf(req)
+    if (grant === false) return next()
+    if (grant === undefined) throw StorageAddressError('is not valid or has expired')
+    checkKey(grant.key)
+    return req.method === 'PUT' ? upload(provider, urls, grant, req, res) : download(provider, grant, req, res)
+  }
+  // What fails here is reported by `serve`, to those whom `auth` lets in.
+  return { serve, admits: (req: Request) => Boolean(safely(() => grantOf(req))) }
 }
 
 async function download(provider: LocalStorageProvider, grant: Grant, req: Request, res: Response): Promise<void> {

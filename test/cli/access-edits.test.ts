@@ -519,6 +519,14 @@ test('the file is the same as JSON, and one line is one way in', async () => {
   expect(await filed).not.toMatch(/\.ts:\d|0x|127\.0\.0\.1/)
 })
 
+test('a signed address is a credential of its own: it needs no other, and no tenant', async () => {
+  const lines = (await filed).split('\n').filter((line) => line.includes(' /files/*'))
+  expect(lines).toEqual([
+    'GET /files/* | auth none; limit 100 in 60 s; signed address',
+    'PUT /files/* | auth none; csrf; limit 100 in 60 s; signed address',
+  ])
+})
+
 test('a new way in that asks for a tenant alone is open', () => {
   const now = [{ way: 'GET /new', facts: ['auth none', 'tenant'], by: 'application', at: '' }]
   expect(differencesOf([], now)).toMatchObject([{ isWider: true }])

@@ -52,6 +52,8 @@ export interface AccessWay {
    * `'none'`, as on a port of its own. Default `'all'`.
    */
   readonly after?: 'all' | 'before' | 'none'
+  /** @internal The options of a route that plugins treat it like. */
+  readonly options?: RouteOptions
 }
 
 /** The ways in of a plugin and what it asks of requests, as data. */

@@ -1,3 +1,14 @@
+import type { Request } from '../../../kernel/index.ts'
+import { madeIn } from '../values/memoize.ts'
+
+const admissions = new WeakMap<object, ((req: Request) => boolean)[]>()
+
+/**
+ * What lets requests in without a caller, because their address is their credential; by the services of a scope. Who adds one must respond to
+ * each request that it lets in, in a middleware of that scope.
+ */
+export const admissionsOf = (services: object): ((req: Request) => boolean)[] => madeIn(admissions, services, () => [])
+
 /** The caller of a request, as the plugin `auth` has found it; `undefined` before that, and without one. */
 export const subjectOf = (req: object): object | undefined => (req as { readonly user?: object }).user
 

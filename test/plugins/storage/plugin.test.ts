@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   AzureBlobStorageProvider,
+  definePlugin,
   LocalStorageProvider,
   type Logger,
   MemoryStorageProvider,
@@ -14,7 +15,8 @@ import {
   type StorageProvider,
   type StoredUpload,
 } from 'framework'
-import { json, storage as storagePlugin } from 'framework/plugins'
+import { auth, json, storage as storagePlugin } from 'framework/plugins'
+import { bearer } from 'framework/plugins/auth'
 import { afterEach, describe, expect, test } from 'vitest'
 import { keysOf } from '../../support/storage.ts'
 
@@ -428,6 +430,99 @@ describe('signed addresses of a disk', () => {
     const away = new LocalStorageProvider({ root: folder(), signedUrls: elsewhere })
     expect(await new Storage({ away }).getUploadUrl('a')).toMatch(/^https:\/\/files\.example\.org\/storage\/a\?/)
     await expect(storage.getPublicUrl('a')).rejects.toMatchObject({ code: 'StorageUrlError' })
+  })
+
+  describe('with auth', () => {
+    const files = () => new LocalStorageProvider({ root: folder(), signedUrls: { secret } })
+    const schemes = { token: bearer((token) => (token === 'ada' ? { id: 'ada' } : undefined)) }
+    const bare = { ...quiet, logger: silent }
+    const addressed = (path: string) => path.replace(/signature=.*/, 'signature=forged')
+
+    test('need no other credential, and a request without a valid one is refused as any other', async () => {
+      const plugins = {
+        cors: { origin: 'https://app.example' },
+        session: { secret },
+        csrf: true,
+        auth: { schemes },
+        tenant: { resolve: () => undefined },
+        storage: { providers: { files: files() } },
+      }
+      const server = started(new Server({ ...bare, router: new RouteCollection(), plugins }))
+      const shown: unknown[] = []
+      server.get('/*', { tenant: false }, (req) => shown.push(req.path))
+      const storage = server.services.get('storage')
+      await storage.putObject('a', 'one')
+      const [get, put] = [await storage.getDownloadUrl('a'), await storage.getUploadUrl('a')]
+      const origin = { origin: 'https://app.example' }
+      for (const headers of [origin, { ...origin, authorization: 'Bearer eve' }]) {
+        const res = await server.inject.get(get, { headers })
+        res.assertStatus(200).assertHeader('access-control-allow-origin', 'https://app.example')
+        expect([res.text(), res.headers()['www-authenticate']]).toEqual(['one', undefined])
+      }
+      ;(await server.inject.head(get)).assertStatus(200).assertHeader('content-length', '3')
+      const preflight = { ...origin, 'access-control-request-method': 'PUT' }
+      ;(await server.inject.options(put, { headers: preflight })).assertStatus(204)
+      ;(await server.inject.put(put, { body: 'two' })).assertStatus(204)
+      expect(await storage.getObject('a', 'text')).toBe('two')
+
+      const other = get.replace('/storage/a', '/storage/b')
+      for (const path of [
+        addressed(get),
+        other,
+        put,
+        '/storage/a',
+        get.replace('/storage', ''),
+        `${get}${'&a'.repeat(1001)}`,
+      ]) {
+        const res = await server.inject.get(path)
+        res.assertStatus(401).assertHeader('www-authenticate', 'Bearer')
+        res.assertHeader('vary', /authorization/i)
+      }
+      ;(await server.inject.put(get, { body: 'three' })).assertStatus(401)
+      ;(await server.inject.delete(get)).assertStatus(401)
+      ;(await server.inject.get(addressed(get), { headers: { authorization: 'Bearer ada' } })).assertStatus(403)
+      expect([await storage.getObject('a', 'text'), shown]).toEqual(['two', []])
+    })
+
+    test.each(['before', 'after'])('registered %s auth', async (place) => {
+      const both = [auth({ schemes }), storagePlugin({ providers: { files: files() } })]
+      const server = started(new Server({ ...bare, plugins: place === 'after' ? both : both.reverse() }))
+      const storage = server.services.get('storage')
+      await storage.putObject('a', 'one')
+      const path = await storage.getDownloadUrl('a')
+      expect((await server.inject.get(path)).text()).toBe('one')
+      ;(await server.inject.get(addressed(path))).assertStatus(place === 'after' ? 401 : 403)
+    })
+
+    test('let no one in where another scope serves them, or a scope below has auth', async () => {
+      const own = files()
+      const inner = definePlugin({
+        name: 'inner',
+        scoped: true,
+        async setup(ctx) {
+          await ctx.register(storagePlugin({ providers: { own } }))
+          ctx.get('/storage/:key', () => 'a route')
+        },
+      })
+      const server = started(new Server({ ...bare, plugins: [auth({ schemes }), inner()] }))
+      server.get('/storage/other/*', () => 'a route of the server')
+      for (const key of ['a', 'other/a', 'nothing/a'])
+        (await server.inject.get(await own.downloadUrl!(key, 60, {}))).assertStatus(401)
+
+      const outer = files()
+      const guarded = definePlugin({
+        name: 'guarded',
+        prefix: '/storage',
+        async setup(ctx) {
+          await ctx.register(auth({ schemes }))
+          ctx.get('/*', () => 'a route')
+        },
+      })
+      const open = started(new Server({ ...bare, plugins: [storagePlugin({ providers: { outer } }), guarded()] }))
+      await open.services.get('storage').putObject('a', 'one')
+      expect((await open.inject.get(await outer.downloadUrl!('a', 60, {}))).text()).toBe('one')
+      ;(await open.inject.get('/storage/a')).assertStatus(403)
+    })
   })
 
   test('after a plugin that reads bodies they refuse a body that it has read', async () => {
