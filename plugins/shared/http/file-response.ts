@@ -3,7 +3,7 @@ import { defineErrors, type Request, type Response, sendFailure } from '../../..
 import { readPart, smallPart } from '../files/regular-file.ts'
 import { judgeConditions, type Validators } from './validators.ts'
 
-const { PreconditionFailedError, RangeNotSatisfiableError } = defineErrors({
+export const { PreconditionFailedError, RangeNotSatisfiableError } = defineErrors({
   PreconditionFailedError: [412, () => 'the file does not match the conditions of the request'],
   RangeNotSatisfiableError: [416, () => 'the file has no such range'],
 })

@@ -17,42 +17,47 @@ export function entityTag(body: string | Uint8Array): string {
 }
 
 /** The validators of a file. Its tag is weak: two states of the same size within one millisecond have the same tag. */
-export function fileValidators({
-  size,
-  mtime,
-}: Pick<Stats, 'mtime'> & { readonly size: number | bigint }): Required<{ [Name in keyof Validators]: string }> {
-  return { etag: `W/"${size.toString(16)}-${mtime.getTime().toString(16)}"`, lastModified: mtime.toUTCString() }
-}
+export const fileValidators = ({ size, mtime }: Pick<Stats, 'size' | 'mtime'>) => ({
+  etag: `W/"${size.toString(16)}-${mtime.getTime().toString(16)}"`,
+  lastModified: mtime.toUTCString(),
+})
 
 /**
- * The result of the conditions of a request (RFC 9110 section 13.2.2), for a GET or a HEAD.
+ * The result of the conditions of a request (RFC 9110 section 13.2.2): of a GET or a HEAD, or of a PUT that replaces the state. `state` is
+ * missing where there is none yet.
  *
  * `Cache-Control: no-cache` requires a response from the origin, and this is the origin. `fetch` adds it to every condition.
  */
-export function judgeConditions(headers: Conditions, validators: Validators): 200 | 304 | 412 {
+export function judgeConditions(headers: Conditions, state: Validators | undefined, isPut = false): 200 | 304 | 412 {
   const match = headers['if-match']
-  const unmodifiedSince = headers['if-unmodified-since']
   const isMet =
     match !== undefined
-      ? match.trim() === '*' || names(match, validators.etag)
-      : unmodifiedSince === undefined || !(timeOf(validators.lastModified) > timeOf(unmodifiedSince))
+      ? names(match, state, isPut)
+      : !(timeOf(state?.lastModified) > timeOf(headers['if-unmodified-since']))
   if (!isMet) return 412
-  return isKnown(headers, validators) ? 304 : 200
+  if (isPut) return names(headers['if-none-match'], state) ? 412 : 200
+  return state !== undefined && isKnown(headers, state) ? 304 : 200
 }
 
 /** Whether the client already has this state. */
-export function isKnown(headers: Conditions, { etag, lastModified }: Validators): boolean {
+export function isKnown(headers: Conditions, state: Validators): boolean {
   const noneMatch = headers['if-none-match']
-  if (noneMatch !== undefined) return noneMatch.trim() === '*' || names(noneMatch, etag)
+  if (noneMatch !== undefined) return names(noneMatch, state)
   const since = headers['if-modified-since']
-  return since !== undefined && timeOf(lastModified) <= timeOf(since)
+  return since !== undefined && timeOf(state.lastModified) <= timeOf(since)
 }
 
-/** Whether a list names a tag. Weak tags are compared like strong ones: all tags of files are weak. */
-function names(list: string, etag: string | undefined): boolean {
-  if (etag === undefined) return false
-  const opaque = etag.replace(/^W\//, '')
-  return list.split(',').some((one) => one.trim().replace(/^W\//, '') === opaque)
+/**
+ * Whether a list names a state. Weak tags are compared like strong ones, as those of files are weak; not where a client replaces what it has
+ * read: a state with the same weak tag may be another one.
+ */
+function names(list: string | undefined, state: Validators | undefined, isStrong = false): boolean {
+  if (list === undefined || state === undefined) return false
+  if (list.trim() === '*') return true
+  const { etag } = state
+  if (etag === undefined || (isStrong && etag.startsWith('W/'))) return false
+  const plain = (tag: string) => (isStrong ? tag : tag.replace(/^W\//, ''))
+  return list.split(',').some((one) => plain(one.trim()) === plain(etag))
 }
 
 const imfOr850 = /^[A-Z][a-z]{2,8}, .+ GMT$/

@@ -280,7 +280,8 @@ async function content({ handle, stats }: OpenFile): Promise<Readable> {
   return Readable.from(size > 0 ? [bytes] : [], { objectMode: false })
 }
 
-function entryOf(key: string, stats: BigIntStats): StorageEntry {
+/** What `list` returns for a file. */
+export function entryOf(key: string, stats: BigIntStats): StorageEntry {
   const lastModified = new Date(Number(stats.mtimeMs))
   return { key, size: Number(stats.size), lastModified, etag: `"${versionOf(stats)}"` }
 }

@@ -418,6 +418,42 @@ describe('signed addresses of a disk', () => {
     await expect.poll(() => readdirSync(join(root, '.storage/tmp'))).toEqual([])
   })
 
+  test('take an object only under the conditions of the request, and whole', async () => {
+    const { storage, at } = await serving()
+    const put = async (key: string, headers: Record<string, string>) =>
+      (await fetch(await at(storage.getUploadUrl(key, 60)), { method: 'PUT', body: 'second', headers })).status
+    await storage.putObject('a', 'first')
+    const [past, future] = [new Date(0).toUTCString(), new Date(Date.now() + 60_000).toUTCString()]
+    const { etag } = await storage.metadata('a')
+    const refused: [Record<string, string>, number][] = [
+      [{ 'if-none-match': '*' }, 412],
+      [{ 'if-none-match': `"x", W/${etag}` }, 412],
+      [{ 'if-match': '"x"' }, 412],
+      [{ 'if-match': `W/${etag}` }, 412],
+      [{ 'if-match': '*', 'if-none-match': '*' }, 412],
+      [{ 'if-unmodified-since': past }, 412],
+      [{ 'content-range': 'bytes 0-5/9' }, 400],
+      [{ 'content-range': 'bytes 0-5/9', 'if-match': '"x"' }, 400],
+    ]
+    for (const [headers, status] of refused) expect(await put('a', headers), JSON.stringify(headers)).toBe(status)
+    for (const match of ['*', etag]) expect(await put('new', { 'if-match': match })).toBe(412)
+    expect([await storage.getObject('a', 'text'), await storage.exists('new')]).toEqual(['first', false])
+
+    const met: Record<string, string>[] = [{ 'if-none-match': '*' }, { 'if-unmodified-since': past }]
+    for (const headers of met) {
+      expect(await put('new', headers)).toBe(204)
+      await storage.deleteObject('new')
+    }
+    const shown = (await fetch(await at(storage.getDownloadUrl('a', 60)))).headers.get('etag')!
+    expect(shown).toBe(etag)
+    // With If-Match, the date does not count.
+    expect(await put('a', { 'if-match': `"x", ${shown}`, 'if-unmodified-since': past })).toBe(204)
+    expect(await put('a', { 'if-match': '*' })).toBe(204)
+    expect(await put('a', { 'if-none-match': '"x"', 'if-unmodified-since': future })).toBe(204)
+    expect(await put('a', { 'if-unmodified-since': 'no date' })).toBe(204)
+    expect(await storage.getObject('a', 'text')).toBe('second')
+  })
+
   test('have an origin and a path of their own, and secrets that can be replaced', async () => {
     const old = new LocalStorageProvider({ root: folder(), signedUrls: { secret, path: '/files/private' } })
     const signed = { secret: ['the newer secret, which signs', secret], path: '/files/private' }
