@@ -18,12 +18,8 @@ export interface Operation {
   readonly checkCost: CheckCost | undefined
 }
 
-/** The operations of a document, by name. */
-interface Operations {
-  /** The operation if the document has exactly one. */
-  readonly only: Operation | undefined
-  readonly named: ReadonlyMap<string, Operation>
-}
+/** The operations of a document by name, and one that is alone without a name as well. */
+type Operations = ReadonlyMap<string | undefined, Operation>
 
 /** What documents are checked with, and how their operations are executed. */
 interface DocumentsOptions {
@@ -98,22 +94,22 @@ function operationsOf(document: DocumentNode, { run, cost }: DocumentsOptions): 
     const { operation: type, name } = one
     return { type, document, name: name?.value, run: run(document, one), checkCost: cost?.(document, one) }
   })
-  const named = all.flatMap((one) => (one.name === undefined ? [] : [[one.name, one] as const]))
-  return { only: all.length === 1 ? all[0] : undefined, named: new Map(named) }
+  const named = all.filter(({ name }) => name !== undefined).map((one) => [one.name, one] as const)
+  return new Map([...named, ...(all.length === 1 ? [[undefined, all[0]!] as const] : [])])
 }
 
 function refuseExcess(excess: string): Refusal {
   return refuse(400, `The document ${excess}.`, 'LIMIT_EXCEEDED')
 }
 
-function chooseOperation({ only, named }: Operations, name: string | undefined): Operation | Refusal {
-  const operation = name === undefined ? only : named.get(name)
+function chooseOperation(operations: Operations, name: string | undefined): Operation | Refusal {
+  const operation = operations.get(name)
   if (operation !== undefined) return operation
-  return refuseDocument([{ message: whyNone(named, name), extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } }])
+  return refuseDocument([{ message: whyNone(operations, name), extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } }])
 }
 
-function whyNone(named: Operations['named'], name: string | undefined): string {
+function whyNone({ size }: Operations, name: string | undefined): string {
   if (name !== undefined) return `The document has no operation named ${JSON.stringify(worded(name, true))}.`
-  if (named.size > 0) return 'The document has several operations: operationName must select one.'
+  if (size > 0) return 'The document has several operations: operationName must select one.'
   return 'The document has no operation.'
 }

@@ -92,13 +92,8 @@ function eventOf(value: unknown): string {
  *
  * Requests an event only when the last one has been taken, so that a slow reader delays the source rather than filling the memory.
  */
-export function eventStream({
-  events,
-  describe = (value) => value,
-  failed,
-  keepAlive,
-  onEnd,
-}: EventStreamParts): EventStream {
+export function eventStream(parts: EventStreamParts): EventStream {
+  const { events, describe = (value) => value, failed, keepAlive, onEnd } = parts
   let isDone = false
   // The stream may be ended from anywhere, such as a request of another tenant; its source is still that of this request.
   const leave = AsyncLocalStorage.bind(() => events.return?.())
