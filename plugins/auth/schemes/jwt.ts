@@ -1,6 +1,7 @@
 import { clock, isFrameworkError, type OptionPlace, type Request } from '../../../kernel/index.ts'
 import { isLoopbackHost } from '../../shared/development/loopback.ts'
 import { option } from '../../shared/options/index.ts'
+import { Memoized } from '../../shared/values/memoize.ts'
 import {
   type AuthScheme,
   type AuthSubject,
@@ -11,7 +12,7 @@ import {
   wrong,
 } from '../scheme.ts'
 import type { JwkSet, JwtClaims } from './jwk.ts'
-import { type Jose, type Keys, loadJose, localKeys, remoteKeys, secretKeys } from './keys.ts'
+import { type Jose, loadJose, localKeys, remoteKeys, secretKeys } from './keys.ts'
 
 const family = <Name extends string>(name: Name) => [`${name}256`, `${name}384`, `${name}512`] as const
 const algorithms = [...family('HS'), ...family('ES'), 'EdDSA', 'Ed25519', ...family('PS'), ...family('RS')] as const
@@ -127,9 +128,7 @@ export function jwt(given: JwtOptions): AuthScheme {
     given,
     'jwt',
   )
-  let loaded: { readonly jose: Jose; readonly keys: Keys } | undefined
-  async function load() {
-    if (loaded !== undefined) return loaded
+  const loaded = new Memoized(async () => {
     const jose = await loadJose()
     const keys =
       secret !== undefined
@@ -137,21 +136,20 @@ export function jwt(given: JwtOptions): AuthScheme {
         : jwks instanceof URL
           ? remoteKeys(jose, jwks, maxAge * 1_000)
           : localKeys(jose, jwks!)
-    loaded ??= { jose, keys }
-    return loaded
-  }
+    return { jose, keys }
+  })
   return {
     challenge: 'Bearer',
     header: 'authorization',
     description: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-    prepare: async () => void (await load()),
+    prepare: async () => void (await loaded.get()),
     async authenticate(req) {
       const token = bearerOf(req)
       if (token === undefined) return undefined
       if (token === '') return wrong
       // Another scheme may have opaque tokens.
       if (token.split('.').length !== 3) return undefined
-      const { jose, keys } = await load()
+      const { jose, keys } = await loaded.get()
       let claims: JwtClaims
       try {
         claims = await keys.verify(token, {

@@ -1,6 +1,7 @@
 import type { JWTPayload, JWTVerifyOptions } from 'jose'
 import { clock, systemClock } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
+import { sharing } from '../../shared/values/memoize.ts'
 import { AuthenticationUnavailableError } from '../scheme.ts'
 import type { JwkSet } from './jwk.ts'
 
@@ -45,10 +46,9 @@ export function localKeys(jose: Jose, jwks: JwkSet): Keys {
  */
 export function remoteKeys(jose: Jose, url: URL, maxAge: number): Keys {
   let current: { readonly keys: Keys; readonly at: number } | undefined
-  let pending: Promise<Keys> | undefined
   let failed: { readonly at: number; readonly error: Error } | undefined
 
-  async function load(): Promise<Keys> {
+  const load = sharing(async (): Promise<Keys> => {
     const patience = new AbortController()
     const timer = systemClock.setTimeout(() => patience.abort(new Error('there was no response within 5 s')), 5_000)
     try {
@@ -67,13 +67,11 @@ export function remoteKeys(jose: Jose, url: URL, maxAge: number): Keys {
       throw error
     } finally {
       systemClock.clear(timer)
-      pending = undefined
     }
-  }
+  })
   const fetched = () => {
-    if (failed !== undefined && pending === undefined && clock.monotonic() - failed.at < retry) throw failed.error
-    pending ??= load()
-    return pending
+    if (failed !== undefined && clock.monotonic() - failed.at < retry) throw failed.error
+    return load()
   }
 
   return {
