@@ -15,6 +15,14 @@ export function isStream(body: unknown): body is StreamBody {
   return body instanceof ReadableStream || Symbol.asyncIterator in body
 }
 
+/**
+ * Keeps a stream that waits to be sent from ending the process: a stream of Node.js that fails without a listener throws its error
+ * where it cannot be caught, and a step or a hook may wait before anyone reads it. Its reader gets the error all the same.
+ */
+export function holdStream(body: StreamBody): void {
+  if (typeof (body as Readable).destroy === 'function') (body as Readable).on?.('error', ignore)
+}
+
 /** A common way to read the three kinds of stream, and to release them. */
 export interface BodySource {
   /** The next piece; a promise even for a piece that has already arrived. */

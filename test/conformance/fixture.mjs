@@ -1,3 +1,5 @@
+import { createReadStream } from 'node:fs'
+
 // The application of the conformance suite: plain JavaScript, so that every runtime runs the same file.
 
 const quiet = () => {}
@@ -103,6 +105,11 @@ export function makeApp(Server, options, file) {
       })(),
     ),
   )
+  const waits = async (/** @type {any} */ _req, /** @type {any} */ _res, /** @type {any} */ next) => {
+    await next()
+    await wait(30)
+  }
+  server.get('/missing-stream', [waits], () => createReadStream(`${file}.missing`))
   server.get('/sse', (_req, res) =>
     res.sse(
       (async function* () {

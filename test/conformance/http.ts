@@ -175,6 +175,12 @@ export function httpConformance(target: Target): void {
       expect(text).not.toMatch(/0\r\n\r\n$/)
     })
 
+    test('breaks it as well for a stream of Node.js that has failed while a middleware waited', async () => {
+      const { closed } = await sendRaw(app.port, 'GET /missing-stream HTTP/1.1\r\nHost: x\r\n\r\n')
+      expect(closed).toBe(true)
+      expect((await send('GET', '/hello')).status).toBe(200)
+    })
+
     test('HT-10 aborts req.signal when the client leaves', async () => {
       const socket = connect(app.port, '127.0.0.1', () => socket.write('GET /abort HTTP/1.1\r\nHost: x\r\n\r\n'))
       await eventually('abort begins')

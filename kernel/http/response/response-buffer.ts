@@ -1,7 +1,7 @@
 import { UpgradeRequiredError } from '../../support/errors.ts'
 import type { Reply, StreamBody, TakeOver } from '../raw.ts'
 import type { KernelRequest } from '../request/request.ts'
-import { disposeStream, isStream } from '../streams.ts'
+import { disposeStream, holdStream, isStream } from '../streams.ts'
 import { bodyHeaders, defaultTypes, encodeLocation, HeaderBag, type HeaderPreset, type HeaderValue } from './headers.ts'
 import type { FileOptions, Response, SseMessage } from './response.ts'
 import { redirects, statuses } from './statuses.ts'
@@ -97,6 +97,7 @@ export class KernelResponse {
 
   /** The one place where a response is accepted. */
   answer(kind: BodyKind, payload: unknown, status = 0): this {
+    if (kind === 'stream') holdStream(payload as StreamBody)
     if (this.kind !== 'none') {
       // It will not be read, and a file would stay open.
       if (kind === 'stream' && payload !== this.payload) disposeStream(payload as StreamBody)
@@ -257,6 +258,7 @@ export class KernelResponse {
     if (this.kind === 'takeOver') throw new TypeError('res.replaceBody: an upgrade has no body')
     this.kind = typeof body === 'string' ? 'text' : body instanceof Uint8Array ? 'bytes' : 'stream'
     this.payload = body
+    if (this.kind === 'stream') holdStream(body as StreamBody)
     return this
   }
 

@@ -1,6 +1,7 @@
+import { createReadStream } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
-import type { Kernel } from '../../../kernel/index.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Context, definePlugin, type Kernel, type Middleware } from '../../../kernel/index.ts'
 import { makeKernel, pause } from '../../support/kernel.ts'
 
 const closing: (() => Promise<void>)[] = []
@@ -132,6 +133,36 @@ test.each([
   const fields = { reqId: id, method: 'GET', path: '/reports/sold', route: '/reports/:name', err: new Error('no disk') }
   const entry = { level: 'warn', fields, message: 'a streamed response broke off' }
   await expect.poll(() => log).toContainEqual(entry)
+})
+
+describe('a stream of Node.js that fails before it is read breaks off, and the process lives', () => {
+  const missing = () => createReadStream('/missing')
+  const slowly: Middleware = async (_req, _res, next) => {
+    await next()
+    await pause(20)
+  }
+  const hook = (onSend: Parameters<Context['onSend']>[0]) =>
+    definePlugin({ name: 'waits', setup: (ctx) => void ctx.onSend(onSend) })()
+
+  const replace = hook(async (_req, res) => {
+    res.replaceBody(missing())
+    await pause(20)
+  })
+
+  test.each<[string, (kernel: Kernel) => unknown]>([
+    ['a middleware waits', (kernel) => kernel.get('/', [slowly], missing)],
+    ['a hook waits', (kernel) => kernel.register(hook(() => pause(20))).get('/', missing)],
+    ['a hook that has replaced the body waits', (kernel) => kernel.register(replace).get('/', () => 'there')],
+  ])('%s', async (_what, define) => {
+    const { kernel, log } = makeKernel({ drainWindow: 0, closeTimeout: 300 })
+    closing.push(() => kernel.close())
+    define(kernel)
+    await kernel.listen()
+    await expect(fetch(kernel.url!).then((response) => response.text())).rejects.toThrow()
+    await expect
+      .poll(() => log)
+      .toMatchObject([{ message: 'a streamed response broke off', fields: { err: { code: 'ENOENT' } } }])
+  })
 })
 
 async function* failing() {
