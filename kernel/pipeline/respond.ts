@@ -26,7 +26,8 @@ const reported = new WeakMap<object, Error>()
  * })
  */
 export function reportFailure(res: object, error: Error): void {
-  reported.set(res, error)
+  // Every response is a KernelResponse.
+  reported.set((res as KernelResponse).request, error)
 }
 
 /** The thrown value, or, where it cannot be inspected (such as a revoked proxy), an error that describes it. */
@@ -62,8 +63,8 @@ const routeOf = (res: KernelResponse): CompiledRoute => res.request.compiled as 
  */
 export class Responder {
   readonly #limits = new TimeLimits((res, limit) => this.#giveUp(res, limit))
-  /** The `onSend` hooks that failed for a response; they do not run for the one that replaces it. */
-  readonly #failedHooks = new WeakMap<KernelResponse, Set<Hook<'onSend'>>>()
+  /** The `onSend` hooks that failed for a request; they do not run for the response that replaces the one they failed for. */
+  readonly #failedHooks = new WeakMap<KernelRequest, Set<Hook<'onSend'>>>()
   readonly #state: LifeState
   readonly #done: () => void
 
@@ -102,6 +103,7 @@ export class Responder {
       this.await(opening, res)
       return
     }
+    if (req.givenUp && res.origin === undefined) return void this.finish(res.succeed(), from)
     if (res.kind === 'none') {
       res.answer('empty', undefined)
       res.isDefault = true
@@ -109,7 +111,7 @@ export class Responder {
     if (from === 0 && onError.length > 0) this.#notifyReported(res)
     for (let i = from; i < onSend.length; i++) {
       const hook = onSend[i]!
-      if (res.failed && this.#failedHooks.get(res)?.has(hook)) continue
+      if (res.failed && this.#failedHooks.get(req)?.has(hook)) continue
       let result: unknown
       try {
         result = hook.run(req, res)
@@ -143,7 +145,8 @@ export class Responder {
     this.#limits.end(req)
     try {
       res.sent = true
-      if (!req.raw.respond(reply)) res.aborted = true
+      if (res.origin !== undefined) Object.assign(res.origin, res)
+      if (!req.raw.respond(reply)) (res.origin ?? res).aborted = res.aborted = true
     } catch (error) {
       req.log.error({ err: error }, `the response to ${req.method} ${req.path} could not be sent`)
     }
@@ -184,8 +187,8 @@ export class Responder {
    */
   #failSending(error: unknown, res: KernelResponse, hook: Hook<'onSend'>): void {
     if (error !== undefined && error === res.unencodable && !res.failed) return void this.fail(error, res)
-    const failed = this.#failedHooks.get(res) ?? new Set()
-    this.#failedHooks.set(res, failed.add(hook))
+    const failed = this.#failedHooks.get(res.request) ?? new Set()
+    this.#failedHooks.set(res.request, failed.add(hook))
     this.fail(error, res, hook.entry.name)
   }
 
@@ -193,8 +196,9 @@ export class Responder {
    * Answers a thrown value: the framework answers its own failures, the nearest error handler the others; without a handler, the response is
    * the one that the error defines, or 500. `plugin` is the plugin whose hook failed when the response was about to be sent.
    */
-  fail(thrown: unknown, res: KernelResponse, plugin?: string): void {
-    const { request: req, failed: again } = res
+  fail(thrown: unknown, given: KernelResponse, plugin?: string): void {
+    const { request: req, failed: again } = given
+    const res = req.givenUp ? given.succeed() : given
     const route = routeOf(res)
     const error = legible(thrown)
     res.reset()
@@ -227,8 +231,8 @@ export class Responder {
   /** Reports once a failure that was answered where it occurred, even if the handler that answers it also throws it. */
   #notifyReported(res: KernelResponse, thrown?: unknown): void {
     const { request: req } = res
-    const error = reported.get(res)
-    reported.delete(res)
+    const error = reported.get(req)
+    reported.delete(req)
     if (error !== undefined && error !== thrown) this.#notify(routeOf(res).onError, (run) => run(error, req, res), req)
   }
 

@@ -42,9 +42,8 @@ export class TimeLimits {
     const { request: req } = res
     req.timeLimit ??= new TimeLimit()
     const limit = req.timeLimit as TimeLimit
-    if (limit.isRunning) return limit
+    if (!limit.isRunning) this.#of(req)?.add(limit)
     limit.start(this, res)
-    this.#of(req)?.add(limit)
     return limit
   }
 

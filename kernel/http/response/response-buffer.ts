@@ -64,7 +64,9 @@ export class KernelResponse {
   opening: Promise<unknown> | undefined = undefined
   /** Called once when a response is given; for a middleware that answers after it has returned. */
   onAnswer: (() => void) | undefined = undefined
-  #headers: HeaderBag | undefined = undefined
+  headersIfAny: HeaderBag | undefined = undefined
+  /** The response that late code of a request that was given up has; missing on any other. */
+  declare origin?: KernelResponse
 
   constructor(request: KernelRequest) {
     this.request = request
@@ -112,12 +114,20 @@ export class KernelResponse {
   }
 
   get headers(): HeaderBag {
-    this.#headers ??= new HeaderBag()
-    return this.#headers
+    this.headersIfAny ??= new HeaderBag()
+    return this.headersIfAny
   }
 
-  get headersIfAny(): HeaderBag | undefined {
-    return this.#headers
+  /**
+   * Continues a request that was given up: the handler still runs, keeps this object, and what it sets from now on is lost. Hooks that
+   * wait would otherwise send it: a `set-cookie` for one client with the `cache-control` of a page for all.
+   */
+  succeed(): KernelResponse {
+    const next = Object.assign(new (this.constructor as typeof KernelResponse)(this.request), this)
+    next.origin ??= this
+    this.headersIfAny = undefined
+    this.kind = 'empty'
+    return next
   }
 
   /** Takes back the response and the headers that describe its body; headers about the connection and the origin stay. */
@@ -129,8 +139,8 @@ export class KernelResponse {
     this.unencodable = undefined
     this.opening = undefined
     this.code = 0
-    if (this.#headers === undefined) return
-    for (const name of bodyHeaders) this.#headers.remove(name)
+    if (this.headersIfAny === undefined) return
+    for (const name of bodyHeaders) this.headersIfAny.remove(name)
   }
 
   setHeader(name: string, value: HeaderValue): this {
@@ -148,15 +158,15 @@ export class KernelResponse {
   }
 
   getHeader(name: string): string | readonly string[] | undefined {
-    return this.#headers?.get(name)
+    return this.headersIfAny?.get(name)
   }
 
   getHeaders(): Record<string, string | readonly string[]> {
-    return this.#headers?.all() ?? Object.create(null)
+    return this.headersIfAny?.all() ?? Object.create(null)
   }
 
   removeHeader(name: string): this {
-    this.#headers?.remove(name)
+    this.headersIfAny?.remove(name)
     return this
   }
 

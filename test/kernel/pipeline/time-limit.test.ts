@@ -1,7 +1,15 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { PolicyManager, Server } from 'framework'
-import { definePlugin, type KernelOptions, type Middleware, type Request, RouteCollection } from 'framework/kernel'
+import {
+  type Context,
+  definePlugin,
+  type KernelOptions,
+  type Middleware,
+  type Request,
+  type Response,
+  RouteCollection,
+} from 'framework/kernel'
 import { testClock } from 'framework/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { sendRaw } from '../../conformance/raw-client.ts'
@@ -295,6 +303,75 @@ describe('late calls', () => {
     await expect.poll(() => released).toBe(true)
     await pause(requestTimeout)
     expect(log.map(({ message }) => message?.includes('did not answer within'))).toEqual([true, true, true])
+  })
+
+  describe('have no effect on the response to the time-out while something waits', () => {
+    const waiting = async () => {
+      await pause(requestTimeout)
+    }
+    const lateHeaders = async (_req: Request, res: Response) => {
+      await pause(requestTimeout * 1.5)
+      res.header('set-cookie', 'sid=late').header('cache-control', 'public').header('x-early', 'changed')
+      res.removeHeader('content-type').json({ late: true })
+    }
+    const hook = (onSend: Parameters<Context['onSend']>[0]) =>
+      definePlugin({
+        name: 'hooks',
+        setup(ctx) {
+          ctx.use((_req, res, next) => {
+            res.header('x-early', 'yes')
+            return next()
+          })
+          ctx.onSend(onSend)
+        },
+      })()
+
+    test('an onSend hook', async () => {
+      const { kernel, router } = make()
+      kernel.register(hook(waiting))
+      router.get('/x', lateHeaders)
+      const answer = await send(kernel, '/x')
+      expect(answer).toMatchObject(late)
+      expect({ ...answer.headers }).toEqual({
+        'x-early': 'yes',
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': String(answer.text.length),
+      })
+    })
+
+    test('the error handler', async () => {
+      const { kernel, router } = make({ requestTimeout: 0 })
+      kernel.setErrorHandler(async (_req, res) => {
+        await waiting()
+        res.status(504).send('mine')
+      })
+      router.get('/x', async (req, res) => {
+        req.abort(new Error('given up'))
+        void lateHeaders(req, res)
+        await pause(requestTimeout / 2)
+        throw req.signal.reason
+      })
+      const answer = await send(kernel, '/x')
+      expect([answer.status, answer.json, answer.headers['set-cookie']]).toEqual([504, 'mine', undefined])
+    })
+
+    test('those who hold the response see what has left', async () => {
+      const { kernel, router } = make()
+      const seen: unknown[] = []
+      kernel.register(hook((_req, res) => void res.header('x-hook', 'ran')))
+      router.get('/x', (req, res) => {
+        const { statusCode, sent, aborted } = res as Response & { sent: boolean; aborted: boolean }
+        expect([statusCode, sent, aborted]).toEqual([200, false, false])
+        req.raw.onSettled(() => {
+          const { statusCode, sent, aborted } = res as Response & { sent: boolean; aborted: boolean }
+          seen.push(statusCode, sent, aborted, res.getHeader('x-hook'))
+        })
+        return never()
+      })
+      const { text } = await send(kernel, '/x')
+      expect(seen).toEqual([503, true, false, 'ran'])
+      expect(text).toContain('RequestTimeoutError')
+    })
   })
 
   test('sees by the signal that it was given up', async () => {
