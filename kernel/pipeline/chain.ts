@@ -195,6 +195,8 @@ function takeError(error: Error, res: KernelResponse): void {
 
 /** Sends a returned value as the body unless the handler has answered itself; returns a promise if one must still be awaited. */
 function takeValue(value: unknown, res: KernelResponse): Promise<unknown> | undefined {
+  // Something else responds, and may still be at it.
+  if (res.request.givenUp) return void bodiesOf(res).discard(value, res)
   // So that a middleware around the handler that looks at the response sees the file.
   if (value === undefined || value === res) return res.answered ? undefined : res.opening
   if (value instanceof Error) takeError(value, res)

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { definePlugin, type Request, RouteCollection, Server } from 'framework'
+import { definePlugin, type Middleware, type Request, type Response, RouteCollection, Server } from 'framework'
 import { clock } from 'framework/kernel'
 import { timeout } from 'framework/plugins'
 import { testClock } from 'framework/testing'
@@ -77,6 +77,35 @@ describe('a handler that takes too long', () => {
     await pause(50)
     expect(log.filter(({ level }) => level === 'error')).toHaveLength(3)
     expect(log.filter(({ level }) => level === 'warn')).toEqual([])
+  })
+
+  test('is dropped also while something waits that responds to the time-out', async () => {
+    const late = async (req: Request, res: Response) => {
+      await givenUp(req)
+      res.header('x-late', '1')
+      return { secret: true }
+    }
+    const saves = definePlugin({ name: 'saves', setup: (ctx) => void ctx.onSend(() => pause(20)) })
+    const outer: Middleware = async (_req, res, next) => {
+      try {
+        await next()
+      } catch {
+        await pause(20)
+        res.status(504).json({ sorry: true })
+      }
+    }
+    for (const [plugins, status] of [
+      [[timeout({ ms: 10 }), saves()], 503],
+      [[outer, timeout({ ms: 10 })], 504],
+    ] as const) {
+      const { server, log } = serverWith(plugins)
+      server.get('/', late)
+      const res = await server.inject.get('/')
+      res.assertStatus(status)
+      expect(String(res.body)).not.toContain('secret')
+      if (status === 503) res.assertHeaderNotExists('x-late')
+      expect(log.filter(({ level }) => level === 'warn')).toEqual([])
+    }
   })
 
   test('may return a stream afterwards: it is closed, for no one reads it', async () => {
