@@ -92,7 +92,7 @@ export class Dispatcher {
     const target = parseTarget(sent)
     const isRouted = target !== undefined && isAcceptable && !this.#state.refusing
     const found: FoundRoute = isRouted
-      ? this.finder.find(method, target.match, this.#kernel)
+      ? this.finder.find(method, target.match, this.#kernel, raw)
       : { target: this.#refuse, params: Object.create(null) }
     const compiled = found.target
     const req = new this.#Request(raw, this.#kernel, method, target ?? malformed, found)

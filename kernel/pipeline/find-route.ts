@@ -1,3 +1,4 @@
+import type { RawRequest } from '../http/raw.ts'
 import type { KernelRequest, Miss, Request, Routed } from '../http/request/request.ts'
 import { sendFailure } from '../http/response/error-body.ts'
 import type { Response } from '../http/response/response.ts'
@@ -39,19 +40,20 @@ export class RouteFinder {
     this.fallbacks.sort((a, b) => b.path.length - a.path.length)
   }
 
-  /** Finds what answers a request; `match` is the path as the router reads it. */
-  find(method: string, match: string, server: LoggerOwner): FoundRoute {
+  /** Finds what answers a request; `match` is the path as the router reads it, `raw` the request itself if there is one. */
+  find(method: string, match: string, server: LoggerOwner, raw?: Pick<RawRequest, 'header'>): FoundRoute {
     const table = this.#routes.current(server)
     return (
       table.match(method, match) ??
       (method === 'HEAD' ? table.match('GET', match) : undefined) ??
-      this.#miss(table, match)
+      this.#miss(table, match, method === 'OPTIONS' ? raw?.header('access-control-request-method') : undefined)
     )
   }
 
-  #miss(table: RouteTable<CompiledRoute>, match: string): FoundRoute {
+  /** `asked` is the method that a preflight asks for. */
+  #miss(table: RouteTable<CompiledRoute>, match: string, asked?: string): FoundRoute {
     const allowed = table.allowed(match)
-    const scope = this.#scopeOfMiss(table, match, allowed)
+    const scope = this.#scopeOfMiss(table, match, allowed.find((method) => method === asked) ?? allowed[0])
     let known = this.#misses.get(scope)
     if (known === undefined) {
       // A fallback of another scope would be reached without the guards of that scope.
@@ -66,10 +68,9 @@ export class RouteFinder {
   /**
    * The scope whose middlewares run for a request without a route. For a 404, it is the root, or the scope whose fallback may
    * answer; for a 405, the scope of the path, so that the scope's own `cors` answers preflights and its guards apply
-   * to every method.
+   * to every method. Where routes of several scopes have the path, a preflight belongs to that of the `other` method it asks for.
    */
-  #scopeOfMiss(table: RouteTable<CompiledRoute>, match: string, allowed: readonly string[]): Scope {
-    const [other] = allowed
+  #scopeOfMiss(table: RouteTable<CompiledRoute>, match: string, other: string | undefined): Scope {
     const home = other === undefined ? undefined : table.match(other, match)?.target.home
     return home ?? this.fallbacks.find(({ path }) => isWithin(path, match))?.scope ?? this.#root
   }

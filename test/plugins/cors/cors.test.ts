@@ -324,6 +324,38 @@ describe('preflights', () => {
     }
   })
 
+  test('belong to the scope whose route has the requested method, where routes of several have the path', async () => {
+    const area = (method: 'get' | 'post', path: string, origin?: string) =>
+      definePlugin({
+        name: `${method} ${path}`,
+        scoped: true,
+        setup(ctx) {
+          if (origin !== undefined) ctx.register(cors({ origin }))
+          ctx[method](path, () => 1)
+        },
+      })()
+    const [a, b] = ['https://a.test', 'https://b.test']
+    const server = serverWith([
+      area('get', '/two', a),
+      area('post', '/two', b),
+      area('get', '/x'),
+      area('post', '/x', b),
+    ])
+    const allowed = async (path: string, method: string, origin: string) => {
+      const res = await preflight(server, origin, { 'access-control-request-method': method }, path)
+      return res.headers()['access-control-allow-origin']
+    }
+    for (const origin of [a, b]) {
+      const [ofA, ofB] = [origin === a ? a : undefined, origin === b ? b : undefined]
+      expect(await allowed('/two', 'GET', origin)).toBe(ofA)
+      expect(await allowed('/two', 'POST', origin)).toBe(ofB)
+      // No route has it: as any other method of the path.
+      for (const other of ['PUT', 'HEAD', 'POST, GET']) expect(await allowed('/two', other, origin)).toBe(ofA)
+      expect(await allowed('/x', 'POST', origin)).toBe(ofB)
+      expect(await allowed('/x', 'GET', origin)).toBeUndefined()
+    }
+  })
+
   test('reflect the requested headers, unless they are named', async () => {
     const asked = { 'access-control-request-headers': 'x-a, Content-Type' }
     const reflecting = await preflight(makeServer({ origin: good }), good, asked)
