@@ -45,19 +45,12 @@ function checkValue(name: string, value: string): string {
   return value
 }
 
-/** Headers that describe a body, and are removed with it when a response is taken back. */
-export const bodyHeaders = [
-  'content-type',
-  'content-length',
-  'content-encoding',
-  'content-disposition',
-  'content-range',
-  'cache-control',
-  'etag',
-  'last-modified',
-  'location',
-  'set-cookie',
-]
+/** Headers by which caches keep a response, some of them for one kind of cache (RFC 9111 section 3, RFC 9213 section 2). */
+export const cachingHeaders = /^((.+-)?cache-control|surrogate-control|expires|etag|last-modified)$/
+
+/** Headers that describe a body. */
+const bodyHeaders =
+  /^(content-(type|length|encoding|language|location|disposition|range)|accept-ranges|location|set-cookie)$/
 
 /** The value that a header is set to; each element of a list becomes a line of its own. */
 export type HeaderValue = string | number | readonly string[]
@@ -140,6 +133,12 @@ export class HeaderBag {
   remove(name: string): void {
     const index = this.#indexOf(normalizeName(name))
     if (index !== -1) this.#flat.splice(index, 2)
+  }
+
+  /** Removes what describes a body, and lets it be kept: a response was taken back, and a failure may follow. */
+  removeBody(): void {
+    for (const name of Object.keys(this.all()))
+      if (bodyHeaders.test(name) || cachingHeaders.test(name)) this.remove(name)
   }
 
   all(): Record<string, string | readonly string[]> {

@@ -2,7 +2,7 @@ import { UpgradeRequiredError } from '../../support/errors.ts'
 import type { Reply, StreamBody, TakeOver } from '../raw.ts'
 import type { KernelRequest } from '../request/request.ts'
 import { disposeStream, holdStream, isStream } from '../streams.ts'
-import { bodyHeaders, defaultTypes, encodeLocation, HeaderBag, type HeaderPreset, type HeaderValue } from './headers.ts'
+import { defaultTypes, encodeLocation, HeaderBag, type HeaderPreset, type HeaderValue } from './headers.ts'
 import type { FileOptions, Response, SseMessage } from './response.ts'
 import { redirects, statuses } from './statuses.ts'
 
@@ -139,8 +139,7 @@ export class KernelResponse {
     this.unencodable = undefined
     this.opening = undefined
     this.code = 0
-    if (this.headersIfAny === undefined) return
-    for (const name of bodyHeaders) this.headersIfAny.remove(name)
+    this.headersIfAny?.removeBody()
   }
 
   setHeader(name: string, value: HeaderValue): this {

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { cachingHeaders } from '../../../kernel/http/response/headers.ts'
 import { defineErrors, type Request, type Response, sendFailure } from '../../../kernel/index.ts'
 import { readPart, smallPart } from '../files/regular-file.ts'
 import { judgeConditions, type Validators } from './validators.ts'
@@ -61,8 +62,8 @@ export async function sendOpenFile(
 /** In the default format, without a body. */
 function refuse(req: Request, res: Response, error: Error): false {
   // A cache that kept this refusal for as long as it may keep the file would refuse the file to all clients.
-  for (const name of ['content-type', 'content-encoding', 'cache-control', 'etag', 'last-modified'])
-    res.removeHeader(name)
+  for (const name of Object.keys(res.getHeaders()))
+    if (/^content-(type|encoding)$/.test(name) || cachingHeaders.test(name)) res.removeHeader(name)
   sendFailure(req, res, error, { body: undefined })
   return false
 }

@@ -256,10 +256,19 @@ describe('the error handler', () => {
     })
     router.get('/x', (_req, res) => {
       res.setHeader('etag', '"1"').setHeader('cache-control', 'max-age=60').type('html')
+      // What caches that ignore `cache-control`, or have one of their own, keep a response by.
+      res.setHeader('expires', 'Wed, 21 Oct 2099 07:28:00 GMT').setHeader('surrogate-control', 'max-age=60')
+      for (const cache of ['cdn', 'vercel-cdn']) res.setHeader(`${cache}-cache-control`, 'max-age=60')
+      for (const of of ['content-language', 'content-location', 'accept-ranges']) res.setHeader(of, 'x')
+      res.setHeader('content-security-policy', "default-src 'none'")
       boom()
     })
     const res = await send(kernel, '/x')
-    expect({ ...res.headers }).toEqual({ vary: 'Origin', 'content-length': '0' })
+    expect({ ...res.headers }).toEqual({
+      vary: 'Origin',
+      'content-security-policy': "default-src 'none'",
+      'content-length': '0',
+    })
   })
 })
 
