@@ -2,12 +2,11 @@ import type { RawRequest } from '../http/raw.ts'
 import type { KernelRequest, Miss, Request, Routed } from '../http/request/request.ts'
 import { sendFailure } from '../http/response/error-body.ts'
 import type { Response } from '../http/response/response.ts'
-import type { KernelResponse } from '../http/response/response-buffer.ts'
+import { afterwards, type KernelResponse } from '../http/response/response-buffer.ts'
 import type { Fallback, Scope } from '../plugin/scope.ts'
 import type { RouteTable } from '../routing/table.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '../support/errors.ts'
 import type { LoggerOwner } from '../support/logger.ts'
-import { isPromise } from '../support/within.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
 
 /** Answers 404 and 405; the error says which of them, and the status is preset. */
@@ -77,13 +76,10 @@ export class RouteFinder {
 
   /** The end of the chain of a request that matches no route: the fallbacks of its path in turn, then 404 or 405. */
   #fallBack(from: number, req: KernelRequest, res: KernelResponse): unknown {
-    const fallbacks = req.miss?.fallbacks ?? []
-    for (let i = from; i < fallbacks.length; i++) {
-      const result: unknown = fallbacks[i]!.run(req, res)
-      if (isPromise(result)) return result.then(() => (res.answered ? res : this.#fallBack(i + 1, req, res)))
-      if (res.answered) return res
-    }
-    return this.#answerMiss(req, res)
+    const fallback = req.miss?.fallbacks[from]
+    if (fallback === undefined) return this.#answerMiss(req, res)
+    const passOn = () => (res.answered ? res : this.#fallBack(from + 1, req, res))
+    return afterwards(res, () => fallback.run(req, res), passOn)
   }
 
   #answerMiss(req: KernelRequest, res: KernelResponse): unknown {

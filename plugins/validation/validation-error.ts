@@ -1,4 +1,5 @@
 import { defineError, type Request, type Response, sendFailure } from '../../kernel/index.ts'
+import { afterwards } from '../shared/http/bodies.ts'
 import { option } from '../shared/options/index.ts'
 import { type Issue, maxIssues } from '../shared/schema/verdict.ts'
 
@@ -146,6 +147,5 @@ export function refuseInvalid(
     if (value !== undefined && value !== res) res.send(value)
     else respondByDefault(error, req, res, res.statusCode)
   }
-  const result = handler(req, res, error)
-  return result instanceof Promise ? result.then(settle) : settle(result)
+  return afterwards(res, () => handler(req, res, error), settle)
 }

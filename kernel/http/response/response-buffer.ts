@@ -1,4 +1,5 @@
 import { UpgradeRequiredError } from '../../support/errors.ts'
+import { isPromise } from '../../support/within.ts'
 import type { Reply, StreamBody, TakeOver } from '../raw.ts'
 import type { KernelRequest } from '../request/request.ts'
 import { disposeStream, holdStream, isStream } from '../streams.ts'
@@ -294,6 +295,22 @@ for (const [name, status] of Object.entries(statuses)) {
   }
   Object.defineProperty(value, 'name', { value: name })
   Object.defineProperty(KernelResponse.prototype, name, { value, writable: true, configurable: true })
+}
+
+/**
+ * Continues when a function that may respond has ended, at once if nothing has to be waited for. A file that it opens is its
+ * response, even where it does not wait for it.
+ */
+export function afterwards<T>(given: Response, run: () => unknown, then: (value: unknown) => T): T | Promise<T> {
+  // Every response is a KernelResponse.
+  const res = given as KernelResponse
+  res.opening = undefined
+  const result = run()
+  if (!isPromise(result) && res.opening === undefined) return then(result)
+  return Promise.resolve(result).then(async (value) => {
+    if (!res.answered) await res.opening
+    return then(value)
+  })
 }
 
 /** Reports a response that comes after another one, and what to do about it. */

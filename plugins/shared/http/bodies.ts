@@ -9,6 +9,8 @@ import { connectionHeaders } from './connection-headers.ts'
 import { mediaType } from './media-types.ts'
 import { download, sendFile } from './sent-file.ts'
 
+export { afterwards } from '../../../kernel/http/response/response-buffer.ts'
+
 export const { UnsendableResponseError } = defineErrors({
   UnsendableResponseError: (why: string) => `the web Response cannot be sent: ${why}`,
 })

@@ -318,6 +318,21 @@ describe('setValidationErrorHandler', () => {
     ;(await server.inject.post('/', { body: {} })).assertStatus(422).assertBodySubset({ code: 'ValidationError' })
   })
 
+  test('a file is the response, also where the handler does not wait for it', async () => {
+    const server = echo({ body })
+    for (const [path, status] of [
+      [import.meta.filename, 422],
+      [`${import.meta.filename}.gone`, 404],
+    ] as const) {
+      server.setValidationErrorHandler((_req, res) => void res.file(path))
+      expect((await server.inject.post('/', { body: {} })).assertStatus(status).text()).toContain(
+        status === 422 ? 'import' : 'FileNotFoundError',
+      )
+      server.setValidationErrorHandler(async (_req, res) => void res.file(path))
+      ;(await server.inject.post('/', { body: {} })).assertStatus(status)
+    }
+  })
+
   test('as options it maps', async () => {
     const server = echo({ body })
     server.setValidationErrorHandler({ status: 400, map: (error, req) => [error.errors.length, req.method] })

@@ -2,7 +2,7 @@ import { mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { definePlugin, type Kernel, type Request, type Response } from 'framework/kernel'
+import { type Context, definePlugin, type Kernel, type Request, type Response } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel, send } from '../../../support/kernel.ts'
 import { makePipe } from '../../../support/pipe.ts'
@@ -336,7 +336,11 @@ describe('files', () => {
       'an async middleware': (kernel, path) => kernel.use(async (_req, res) => void res.file(path)).get('/x', () => 1),
       'a not-found handler': (kernel, path) =>
         kernel.setNotFoundHandler((_req, res) => void res.status(200).file(path)),
+      'a fallback': (kernel, path) => kernel.register(fallback((_req, res) => void res.file(path))),
+      'an async fallback': (kernel, path) => kernel.register(fallback(async (_req, res) => void res.file(path))),
     }
+    const fallback = (answer: Parameters<Context['fallback']>[1]) =>
+      definePlugin({ name: 'fallback', setup: (ctx) => ctx.fallback('/', answer) })()
     test.each(Object.entries(serve))('%s', async (_name, serveWith) => {
       for (const [path, status] of [
         [here, 200],
