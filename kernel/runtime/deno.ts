@@ -36,7 +36,11 @@ const deafMs = 10_000
  */
 export class DenoAdapter implements Adapter {
   readonly name = 'deno'
-  readonly #abort = new AbortController()
+  /**
+   * Cuts the connections of the open listener. Once Deno has closed it, aborting throws "Bad resource ID" in a listener of Deno's own, where
+   * nothing can catch it, and the process ends.
+   */
+  #abort: AbortController | undefined
   #server: DenoServer | undefined
   readonly #activity: Activity = { count: 0, working: 0 }
   /** Requests that were not answered immediately. */
@@ -76,8 +80,9 @@ export class DenoAdapter implements Adapter {
         } else this.#pending.delete(request)
       },
     })
-    const open = (at: number) =>
-      (globalThis as unknown as { Deno: DenoRuntime }).Deno.serve(
+    const open = (at: number) => {
+      this.#abort = new AbortController()
+      return (globalThis as unknown as { Deno: DenoRuntime }).Deno.serve(
         {
           port: at,
           hostname: host,
@@ -90,6 +95,7 @@ export class DenoAdapter implements Adapter {
         },
         answer,
       )
+    }
     let server: DenoServer
     try {
       server = open(share === undefined ? port : await share(host, port))
@@ -111,8 +117,9 @@ export class DenoAdapter implements Adapter {
    * without an error. So the port is reopened until connections can be accepted.
    */
   #reopen(error: unknown, open: () => DenoServer, onWarning: ListenOptions['onWarning']): void {
-    if (this.#isStopping || this.#abort.signal.aborted) return
+    if (this.#isStopping) return
     this.#server = undefined
+    this.#abort = undefined
     const now = performance.now()
     if (now - this.#deafAt > deafMs) onWarning('the server cannot accept connections; it opens the port again', error)
     this.#deafAt = now
@@ -133,15 +140,7 @@ export class DenoAdapter implements Adapter {
 
   cut(): number {
     const open = this.#pending.size
-    // Once `shutdown` has closed a TLS listener, aborting throws "Bad resource ID" where it cannot be caught.
-    if (!(this.#options?.https && this.#isStopping)) {
-      try {
-        this.#abort.abort()
-      } catch (error) {
-        // `shutdown` may have closed the listener in the meantime, and aborting closes it again.
-        if ((error as Error | undefined)?.name !== 'BadResource') throw error
-      }
-    }
+    this.#abort?.abort()
     this.#giveUp()
     return open
   }
@@ -152,6 +151,7 @@ export class DenoAdapter implements Adapter {
     // `shutdown` cuts connections that were taken over, even those whose last frame is being sent.
     const ended = Promise.all(this.#options?.upgrades.map((one) => one.ended?.()) ?? [])
     await Promise.race([within(ended, lastFramesMs, () => {}, systemClock), this.#givenUp])
+    this.#abort = undefined
     await Promise.race([this.#server?.shutdown(), this.#server?.finished, this.#givenUp])
   }
 }
