@@ -45,6 +45,16 @@ export function makeApp(Server, options, file) {
   server.query('/json', { body: any }, (req) => ({ asked: req.body }))
   server.delete('/json', (req) => ({ body: req.body ?? null }))
   server.post('/unread', () => 'early')
+  server.post('/read-on/:how/:begins', { json: false }, (req) => {
+    const { how, begins } = req.params
+    const read = async () => {
+      if (begins === 'after') await wait(20)
+      if (how === 'bytes') return req.raw.bytes(1_000)
+      for await (const _piece of req.raw.stream());
+    }
+    read().catch(() => events.push(`${how} ${begins} the response has ended`))
+    return 'on its way'
+  })
   server.get('/headers', (req) => ({ headers: req.headers, ip: req.ip, method: req.method }))
   server.any('/second', () => {
     events.push('second request ran')

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { Agent, request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
@@ -186,6 +187,20 @@ export function httpConformance(target: Target): void {
       await eventually('abort begins')
       socket.destroy()
       await eventually('abort seen')
+    })
+
+    test.each([
+      'bytes before',
+      'bytes after',
+      'stream before',
+      'stream after',
+    ])('a body that is still read after the response ends with its connection: %s', async (kind) => {
+      const head = `POST /read-on/${kind.replace(' ', '/')} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n`
+      const socket = connect(app.port, '127.0.0.1', () => socket.write(`${head}half`))
+      await once(socket, 'data')
+      await pause(40)
+      socket.destroy()
+      await eventually(`${kind} the response has ended`)
     })
 
     describeJson(agent, () => app.port)

@@ -22,6 +22,19 @@ export function discardBody(message: IncomingMessage, limit: number, onTooMuch: 
   message.on('data', onData).on('error', ignore)
 }
 
+/**
+ * Ends a body that is being read when its connection closes: `node:http` forgets the message with the end of its response, and the reader,
+ * with what it holds open, would wait for ever.
+ */
+export function endWithSocket(message: IncomingMessage): void {
+  const { socket } = message
+  const end = () => message.destroy()
+  // Reading may begin after the response, and after its client has left.
+  if (message.destroyed || socket.destroyed) return void end()
+  socket.once('close', end)
+  message.once('close', () => socket.off('close', end))
+}
+
 /** A body that is read piece by piece. */
 interface StreamedBody extends AsyncIterableIterator<Uint8Array> {
   /** Whether some of it is still to come, and no reader waits for it. */

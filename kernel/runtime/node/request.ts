@@ -9,7 +9,7 @@ import type { Activity } from '../drain-moments.ts'
 import { BodyReadError, ExpectationFailedError, HeaderTooLargeError, hostFor, separator } from '../head.ts'
 import { isBun } from '../runtime-name.ts'
 import { declaredLength, mostUnread } from '../sending.ts'
-import { discardBody, readBody, streamBody, writeStream } from './body.ts'
+import { discardBody, endWithSocket, readBody, streamBody, writeStream } from './body.ts'
 import type { DirectWriter } from './direct.ts'
 import { closeUnread } from './linger.ts'
 import { collectBody, isUntouched } from './message.ts'
@@ -177,6 +177,7 @@ export class NodeRequest implements RawRequest {
 
   #begin(): void {
     this.#isRead = true
+    if (this.#response.headersSent) endWithSocket(this.#message)
     if (this.#expects === 'continue') this.#response.writeContinue()
   }
 
@@ -242,7 +243,8 @@ export class NodeRequest implements RawRequest {
     else if (this.#abandoned || this.#leavesMuch()) {
       if (!isBun) headers = closing(headers)
       closeUnread(this.#message, response)
-    } else if (!this.#isRead && this.hasBody) discardBody(this.#message, mostUnread, () => this.#closeAfterAnswer())
+    } else if (this.#isRead) endWithSocket(this.#message)
+    else if (this.hasBody) discardBody(this.#message, mostUnread, () => this.#closeAfterAnswer())
     try {
       if (typeof body === 'string' && this.#context.direct?.(response, reply.status, headers, body)) return undefined
       // `node:http` keeps a connection whose response has the header without `close`, even for a client that wants it closed.

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { RawRequest, StreamBody } from '../../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../../kernel/runtime/adapter.ts'
 import { NodeAdapter } from '../../../../kernel/runtime/node/node.ts'
 import { FormattedFailures } from '../../../../plugins/shared/failures/formatted-failures.ts'
 import { sendRaw } from '../../../conformance/raw-client.ts'
+import { pause } from '../../../support/kernel.ts'
 
 const failures = new FormattedFailures()
 
@@ -206,4 +207,33 @@ describe('the adapter on node:http', () => {
     await stopped
     expect((await hanging).statuses).toEqual([])
   })
+})
+
+test.each([
+  'before',
+  'after',
+])('a body that is read on after the response leaves no listener: begun %s it', async (begun) => {
+  const told: string[] = []
+  const note = ({ message }: Error) => void told.push(message)
+  process.on('warning', note)
+  onTestFinished(() => void process.off('warning', note))
+  let read = 0
+  const port = await serve(async (raw) => {
+    const reading = begun === 'before' ? raw.bytes(10) : pause(5).then(() => raw.bytes(10))
+    answer(raw, 'early')
+    await reading
+    read++
+  })
+  const client = connect(port, '127.0.0.1')
+  // Node.js warns of the eleventh listener.
+  for (let i = 0; i < 12; i++) {
+    client.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabc')
+    await once(client, 'data')
+    await pause(10)
+    client.write('def')
+    await expect.poll(() => read, { interval: 5 }).toBe(i + 1)
+  }
+  client.destroy()
+  await pause(10)
+  expect(told).toEqual([])
 })
