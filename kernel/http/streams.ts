@@ -68,4 +68,4 @@ export function openSource(body: StreamBody): BodySource {
   }
 }
 
-function ignore(): void {}
+export function ignore(): void {}

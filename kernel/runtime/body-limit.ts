@@ -33,17 +33,12 @@ export class LimitedBody {
   }
 }
 
-/** Reads a whole body, whatever length was declared; `check` is called after each part. */
-export async function collected(
-  parts: AsyncIterable<Uint8Array>,
-  limit: number,
-  check: () => void = () => {},
-): Promise<Uint8Array> {
+/** Reads a whole body, whatever length was declared. */
+export async function collected(parts: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
   const body = new LimitedBody(limit)
   for await (const part of parts) {
     const refusal = body.add(part)
     if (refusal !== undefined) throw refusal
-    check()
   }
   return body.whole()
 }

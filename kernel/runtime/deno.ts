@@ -96,15 +96,14 @@ export class DenoAdapter implements Adapter {
         answer,
       )
     }
-    let server: DenoServer
     try {
-      server = open(share === undefined ? port : await share(host, port))
+      const server = open(share === undefined ? port : await share(host, port))
+      const { port: bound } = server.addr
+      this.#watch(server, () => open(bound), onWarning)
+      return { host, port: bound }
     } catch (error) {
       throw listenError(error, host, port)
     }
-    const bound = server.addr.port
-    this.#watch(server, () => open(bound), onWarning)
-    return { host, port: bound }
   }
 
   #watch(server: DenoServer, open: () => DenoServer, onWarning: ListenOptions['onWarning']): void {

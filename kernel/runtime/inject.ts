@@ -81,30 +81,32 @@ class InjectRaw implements RawRequest {
   }
 
   bytes(limit: number): Promise<Uint8Array> {
-    const body = this.#request.body
+    const { body, signal } = this.#request
     const mistake = refuseLength(this.#headers['content-length'], limit)
     if (mistake !== undefined) return Promise.reject(mistake)
-    if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-      return collected(this.stream(), limit, () => {
-        if (this.#request.signal?.aborted) throw left()
-      })
-    }
+    // A body that is there as a whole takes a third of the promises without its parts.
+    if (typeof body !== 'string' && !(body instanceof Uint8Array)) return collected(this.#parts(), limit)
     if (this.#isRead) return Promise.reject(BodyReadError())
     this.#isRead = true
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
     // Measured, whatever content-length claims.
-    const late = refuseLength(bytes.byteLength, limit) ?? (this.#request.signal?.aborted ? left() : undefined)
+    const late = refuseLength(bytes.byteLength, limit) ?? (signal?.aborted ? left() : undefined)
     return late === undefined ? Promise.resolve(bytes) : Promise.reject(late)
   }
 
-  async *stream(): AsyncGenerator<Uint8Array> {
+  stream(): AsyncGenerator<Uint8Array> {
+    return this.#parts()
+  }
+
+  // Not `stream`, which a tool may replace, as `bytes`, to keep what passes: it would keep all of it twice.
+  async *#parts(): AsyncGenerator<Uint8Array> {
     if (this.#isRead) throw BodyReadError()
     this.#isRead = true
-    const body = this.#request.body
-    if (body === undefined) return
-    if (typeof body === 'string') yield Buffer.from(body)
-    else if (body instanceof Uint8Array) yield body
-    else yield* body
+    const { body = [], signal } = this.#request
+    for await (const part of typeof body === 'string' || body instanceof Uint8Array ? [body] : body) {
+      if (signal?.aborted) throw left()
+      yield typeof part === 'string' ? Buffer.from(part) : part
+    }
   }
 
   onAbort(listener: () => void): void {

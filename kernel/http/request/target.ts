@@ -43,7 +43,6 @@ export function parseTarget(target: string): Target | undefined {
   }
   let question = -1
   let escaped = false
-  let slow = false
   const length = target.length
   for (let i = 1; i < length; i++) {
     const code = target.charCodeAt(i)
@@ -51,25 +50,18 @@ export function parseTarget(target: string): Target | undefined {
       question = i
       break
     }
-    if (code > 126 || special[code]! === 1 || special[code]! === 2) slow = true
-    else if (code === DOT) {
-      if (target.charCodeAt(i - 1) === SLASH) slow = true
-    } else if (code === PERCENT) {
+    if (code > 126 || special[code]! === 1 || special[code]! === 2) return parseSlowly(target)
+    if (code === DOT && target.charCodeAt(i - 1) === SLASH) return parseSlowly(target)
+    if (code === PERCENT) {
       escaped = true
       // %2e and %2E are dots in the URL standard.
-      if (target.charCodeAt(i + 1) === 50 && (target.charCodeAt(i + 2) | 32) === 101) slow = true
+      if (target.charCodeAt(i + 1) === 50 && (target.charCodeAt(i + 2) | 32) === 101) return parseSlowly(target)
     }
   }
-  if (question !== -1) {
-    for (let i = question + 1; i < length; i++) {
-      const code = target.charCodeAt(i)
-      if (code > 126 || special[code]! >= 2) {
-        slow = true
-        break
-      }
-    }
+  for (let i = question === -1 ? length : question + 1; i < length; i++) {
+    const code = target.charCodeAt(i)
+    if (code > 126 || special[code]! >= 2) return parseSlowly(target)
   }
-  if (slow) return parseSlowly(target)
   const path = question === -1 ? target : target.slice(0, question)
   const query = question === -1 ? '' : target.slice(question + 1)
   return escaped ? decoded(path, query) : { path, sent: path, query, match: path }

@@ -124,10 +124,8 @@ export class HeaderBag {
   /** Adds to the existing value: a further `set-cookie` line, a further member of a list for every other name. */
   append(name: string, value: string): void {
     const key = normalizeName(name)
-    const there = this.get(key)
-    if (there === undefined) this.set(key, key === 'set-cookie' ? [value] : value)
-    else if (key === 'set-cookie') this.set(key, [...(typeof there === 'string' ? [there] : there), value])
-    else this.set(key, `${typeof there === 'string' ? there : there.join(', ')}, ${value}`)
+    const all = [this.get(key) ?? [], value].flat()
+    this.set(key, key === 'set-cookie' ? all : all.join(', '))
   }
 
   remove(name: string): void {

@@ -203,9 +203,8 @@ export class KernelResponse {
     if (typeof body !== 'object' || body === null) return this.answer('json', body, status)
     if (body instanceof Uint8Array) return this.answer('bytes', body, status)
     if (isStream(body)) return this.answer('stream', body, status)
-    return Symbol.toStringTag in body && bodiesOf(this).sendObject(this, body, status)
-      ? this
-      : this.answer('json', body, status)
+    if (Symbol.toStringTag in body && bodiesOf(this).sendObject(this, body, status)) return this
+    return this.answer('json', body, status)
   }
 
   text(body: string): this {

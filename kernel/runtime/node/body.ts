@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { StreamBody } from '../../http/raw.ts'
-import { openSource } from '../../http/streams.ts'
+import { ignore, openSource } from '../../http/streams.ts'
 import { collected } from '../body-limit.ts'
 import { EndedEarlyError } from '../head.ts'
 import { asChunk, lengthGuard, Slices } from '../sending.ts'
@@ -27,12 +27,11 @@ export function discardBody(message: IncomingMessage, limit: number, onTooMuch: 
  * with what it holds open, would wait for ever.
  */
 export function endWithSocket(message: IncomingMessage): void {
-  const { socket } = message
   const end = () => message.destroy()
   // Reading may begin after the response, and after its client has left.
-  if (message.destroyed || socket.destroyed) return void end()
-  socket.once('close', end)
-  message.once('close', () => socket.off('close', end))
+  if (message.destroyed || message.socket.destroyed) return void end()
+  message.socket.once('close', end)
+  message.once('close', () => message.socket.off('close', end))
 }
 
 /** A body that is read piece by piece. */
@@ -185,5 +184,3 @@ export async function writeStream(
     response.off('close', onClose).off('drain', onDrain)
   }
 }
-
-function ignore(): void {}
