@@ -81,20 +81,19 @@ export function namedRoot(path: string): Root {
 /** The files of one folder that count, each with a fingerprint of its content, and the folders in it to enter. */
 export interface Content {
   readonly files: ReadonlyMap<string, string>
-  /** The folders, each with its number in the file system: another folder with the same name is watched separately. */
-  readonly folders: ReadonlyMap<string, number>
+  readonly folders: ReadonlySet<string>
 }
 
 /** Reads a folder; a missing one is empty. */
 export function readContent(root: Root, folder: string): Content {
   const files = new Map<string, string>()
-  const folders = new Map<string, number>()
+  const folders = new Set<string>()
   for (const name of safely(() => readdirSync(folder), [])) {
     const path = join(folder, name)
     // A linked folder may lead upwards, endlessly.
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (found?.isDirectory()) {
-      if (root.enters(name)) folders.set(path, found.ino)
+      if (root.enters(name)) folders.add(path)
     } else if (found !== undefined && root.counts(name)) {
       const print = printOf(path)
       if (print !== undefined) files.set(path, print)

@@ -1,4 +1,5 @@
-import { type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, statSync, watch } from 'node:fs'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import { type Content, type Root, readContent } from '../project/sources.ts'
 
 /** A burst of changes ends when nothing has arrived for this long; a formatter or a checkout writes many files. */
@@ -22,11 +23,23 @@ interface Watched {
   readonly folder: string
   content: Content
   watcher: FSWatcher | undefined
+  /** The folder that the watcher belongs to; `undefined` while there is none. */
+  identity: string | undefined
   /** By their paths. */
   readonly below: Map<string, Watched>
 }
 
-const nothing: Content = { files: new Map(), folders: new Map() }
+const nothing: Content = { files: new Map(), folders: new Set() }
+
+/**
+ * Tells a folder from its successor at the same path. Linux gives the number of a removed folder to the next one at once: after `git switch`, only
+ * the time of its creation differs, or where the file system has none, that of its last change.
+ */
+const identityOf = (folder: string) =>
+  safely(() => {
+    const { dev, ino, birthtimeNs, ctimeNs } = statSync(folder, { bigint: true })
+    return `${dev} ${ino} ${birthtimeNs || ctimeNs}`
+  })
 
 /**
  * Watches folders, each separately: the recursive watch of Node.js 20 on Linux loses folders that are created while it
@@ -71,6 +84,8 @@ class Watch {
   #follow(one: Watched): void {
     one.watcher?.close()
     one.watcher = undefined
+    // Before it is watched: a folder that comes in between is watched twice rather than never.
+    one.identity = identityOf(one.folder)
     if (this.#watching.poll) return
     const touched = () => this.#touched(one)
     try {
@@ -88,9 +103,8 @@ class Watch {
 
   /** Adds a folder with all folders below it. It is watched before it is read: a change in between is seen twice rather than never. */
   #enter(root: Root, folder: string, found: string[]): Watched {
-    const one: Watched = { root, folder, content: nothing, watcher: undefined, below: new Map() }
+    const one: Watched = { root, folder, content: nothing, watcher: undefined, identity: undefined, below: new Map() }
     this.#known.add(one)
-    this.#follow(one)
     this.#compare(one, found)
     return one
   }
@@ -104,6 +118,7 @@ class Watch {
 
   #compare(one: Watched, differing: string[]): void {
     const { root, below, content: before } = one
+    if (identityOf(one.folder) !== one.identity) this.#follow(one)
     const now = readContent(root, one.folder)
     one.content = now
     for (const [file, print] of now.files) if (before.files.get(file) !== print) differing.push(file)
@@ -113,14 +128,11 @@ class Watch {
       below.delete(folder)
       this.#leave(watched, differing)
     }
-    for (const [folder, number] of now.folders) {
+    for (const folder of now.folders) {
       const watched = below.get(folder)
       if (watched === undefined) below.set(folder, this.#enter(root, folder, differing))
-      else if (before.folders.get(folder) !== number) {
-        // It was renamed away and back, or checked out again.
-        this.#follow(watched)
-        this.#compare(watched, differing)
-      }
+      // It was renamed away and back, or checked out again.
+      else if (identityOf(folder) !== watched.identity) this.#compare(watched, differing)
     }
   }
 
@@ -131,14 +143,17 @@ class Watch {
     this.#dirty.clear()
     const differing: string[] = []
     for (const one of dirty) if (this.#known.has(one)) this.#compare(one, differing)
+    // No other folder reports the return of a root.
+    for (const one of this.#known)
+      if (one.identity === undefined && one.folder === one.root.folder) this.#touched(one, pollInterval)
     if (differing.length > 0) this.#watching.changed([...new Set(differing)].sort())
   }
 
-  #touched(one: Watched): void {
+  #touched(one: Watched, pause = quiet): void {
     if (this.#timer === undefined) this.#since = performance.now()
     this.#dirty.add(one)
     clearTimeout(this.#timer)
-    const wait = Math.max(0, Math.min(quiet, this.#since + longest - performance.now()))
+    const wait = Math.max(0, Math.min(pause, this.#since + longest - performance.now()))
     this.#timer = setTimeout(() => this.#settle(), wait)
   }
 }

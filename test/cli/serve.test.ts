@@ -502,6 +502,21 @@ test.each([
   const removed = seen('src/other/er/a.routes.ts')
   rmSync(join(project.folder, 'src/other'), { recursive: true })
   await removed
+  // As Git replaces a folder: the next one at its path often has its number in the file system.
+  for (const folder of ['src/deep', 'src']) {
+    await write({ 'src/deep/a.ts': `before ${folder}` }, 'src/deep/a.ts')
+    const replaced = seen('src/deep/a.ts')
+    rmSync(join(project.folder, folder), { recursive: true })
+    project.write({ ...files, 'src/deep/a.ts': `with ${folder}` })
+    await replaced
+    await write({ 'src/deep/a.ts': `after ${folder}` }, 'src/deep/a.ts')
+  }
+  const sources = [...Object.keys(files), 'src/deep/a.ts'].sort()
+  const gone = seen(...sources)
+  rmSync(join(project.folder, 'src'), { recursive: true })
+  await gone
+  await write({ ...files, 'src/deep/a.ts': 'a' }, ...sources)
+  await write({ 'src/deep/a.ts': 'b' }, 'src/deep/a.ts')
   // Files that no development server reads do not count.
   await write({ '.env.example': 'A=\n', '.env.test': 'A=0\n', '.env': 'A=1\n' }, '.env')
   await write({ 'texts/deep/b.txt': 'b', 'words.bin': 'b' }, 'texts/deep/b.txt', 'words.bin')
