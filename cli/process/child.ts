@@ -14,7 +14,7 @@ export interface Ended {
 /** Milliseconds that a channel may stay open after the end of its process. */
 const lastWords = 100
 /** Milliseconds in which a process that has failed may end by itself: on a busy machine it needs more than 1000 to write why. */
-const last = 3000
+export const last = 3000
 
 /** How a process ended, for people. */
 export const saidOf = ({ code, signal }: Ended): string =>

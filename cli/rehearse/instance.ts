@@ -93,8 +93,8 @@ export class Instance extends Worker {
   /** Waits until it is ready. @throws (as a rejection) CommandFailure if it does not start, or is not ready. */
   async start(): Promise<this> {
     const booted = await Promise.race([this.booted, pause(bootMs, 'late', { ref: false })])
-    if (booted !== 'listening') {
-      const { signal, code } = await this.leave()
+    if (booted !== true) {
+      const { signal, code } = await this.leave(0)
       throw new CommandFailure(
         `${this.name} did not start: it ended with ${signal ?? `exit code ${code}`} before it listened. If a port is in use, read it from the variable PORT: each instance gets a port of its own`,
       )

@@ -1,5 +1,6 @@
 import own from 'node:process'
-import { Child, type Ended, spawnWithChannel } from '../process/child.ts'
+import { isInTime } from '../../kernel/support/within.ts'
+import { Child, last, spawnWithChannel } from '../process/child.ts'
 import { type Crash, type Kept, type News, type Order, type StoreContents, variable } from './protocol.ts'
 import type { Launch } from './runtime.ts'
 
@@ -7,9 +8,6 @@ type NewsOf<Name extends News['framework']> = Extract<News, { framework: Name }>
 
 /** The report of a server that listens. */
 export type Listening = NewsOf<'listening'>
-
-/** Why a version does not start: its process has ended, or is running without a server. */
-export type Failure = NewsOf<'failed'> | { readonly framework: 'ended'; readonly why: Ended }
 
 /**
  * One version of the application, in a process of its own, which loads everything that is the same for every version (the runtime, the
@@ -19,11 +17,14 @@ export class Version extends Child<Order, News> {
   /** Settles if it could not load the packages in advance. */
   readonly unfit: Promise<unknown>
   /** Settles when its first server has booted, or will not boot; never, if the application neither listens nor ends. */
-  readonly booted: Promise<Failure | NewsOf<'booted'>>
+  readonly booted: Promise<'failed' | NewsOf<'booted'>>
   /** Settles if it could not open a port before it was allowed to listen. */
   readonly taken: Promise<NewsOf<'taken'>>
-  readonly #failed: Promise<Failure>
+  /** Settles when it has ended, or goes on without a server. */
+  readonly #failed: Promise<'failed'>
   readonly #listening: Promise<Listening>
+  /** Why its last server to fail does not listen. */
+  refusal: string | undefined
   /** The failure that ended it, if it could report that. */
   failure: Crash | undefined
 
@@ -31,10 +32,12 @@ export class Version extends Child<Order, News> {
   constructor({ program, args }: Launch, cwd: string, env: NodeJS.ProcessEnv, kept: (change: Kept) => void) {
     super(spawnWithChannel(program, args, { cwd, env: { ...env, [variable]: String(own.pid) } }))
     this.unfit = this.news.next('unfit')
-    this.#failed = Promise.race([
-      this.news.next('failed'),
-      this.ended.then((why) => ({ framework: 'ended', why }) as const),
-    ])
+    this.news.each('failed', ({ message }) => {
+      this.refusal = message
+    })
+    // An application may handle the failure: by another port, or without that server.
+    const late = this.news.next('failed').then(() => isInTime(this.ended, last))
+    this.#failed = Promise.race([late, this.ended]).then(() => 'failed')
     this.booted = Promise.race([this.news.next('booted'), this.#failed])
     this.taken = this.news.next('taken')
     this.#listening = this.news.next('listening')
@@ -45,7 +48,7 @@ export class Version extends Child<Order, News> {
   }
 
   /** Lets it listen. */
-  go(left: StoreContents): Promise<Failure | Listening> {
+  go(left: StoreContents): Promise<'failed' | Listening> {
     this.give({ framework: 'go', left })
     return Promise.race([this.#listening, this.#failed])
   }

@@ -61,7 +61,7 @@ export type News =
     }
   /** Another process has a port that it opens while it is loaded. */
   | { readonly framework: 'taken' }
-  /** `listen()` rejects. */
+  /** `listen()` rejects, which the application may handle. */
   | { readonly framework: 'failed'; readonly message: string }
 
 /** A change in the data of a store. */

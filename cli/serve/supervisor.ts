@@ -7,7 +7,7 @@ import { deferred } from '../../plugins/shared/values/promises.ts'
 import { Children, saidOf } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { isCode, isSetting } from '../project/sources.ts'
-import { type Failure, Version } from './child.ts'
+import { Version } from './child.ts'
 import { makeKeptStores } from './handover.ts'
 import { publishInspector, withdrawInspector } from './inspector-address.ts'
 import { type Crash, isSameCrash } from './protocol.ts'
@@ -179,13 +179,13 @@ export class Supervisor {
       await child.ended
       return false
     }
+    if (outcome === 'failed') return this.#giveUp(child)
     if (outcome.framework === 'taken') {
       await child.leave()
       this.#isAlone = true
       report.alone()
       return this.#start(cause)
     }
-    if (outcome.framework !== 'booted') return this.#giveUp(child, outcome)
     await this.#endLive()
     return this.#open(child, cause)
   }
@@ -201,7 +201,7 @@ export class Supervisor {
       await this.#stop(child, 'SIGTERM')
       return false
     }
-    if (result.framework !== 'listening') return this.#giveUp(child, result)
+    if (result === 'failed') return this.#giveUp(child)
     this.#take(child)
     this.#failure = undefined
     const inspector = result.pages.find(({ what }) => what === 'inspector')
@@ -221,16 +221,15 @@ export class Supervisor {
     })
   }
 
-  async #giveUp(child: Version, why: Failure): Promise<true> {
-    // Only a running process needs the message.
-    if (why.framework === 'failed') await child.leave()
+  async #giveUp(child: Version): Promise<true> {
+    const why = await child.leave(0)
     if (this.#children.isStopping) return true
     const { report } = this.#supervision
     const before = this.#failure
     const failure = child.failure
     const serves = this.#live !== undefined
     this.#failure = failure
-    if (failure === undefined) report.notStarted(why.framework === 'failed' ? why.message : why.why, serves)
+    if (failure === undefined) report.notStarted(child.refusal ?? why, serves)
     else report.failed(isSameCrash(failure, before) ? failure : undefined, serves)
     return true
   }

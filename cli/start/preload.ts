@@ -73,39 +73,45 @@ function questionsOver({ orders, send }: Channel, questions: Questions): Pick<Su
   }
 }
 
-/** Reports when all servers of this process listen, or that one does not. */
+/** Reports when all servers of this process listen, and that one does not. */
 function serversOver({ send }: Channel, questions: Questions): () => SupervisedServer {
   /** How many servers are about to listen. */
   let pending = 0
-  /** How many servers listen, or are about to. */
-  let open = 0
+  /** The servers that listen, or are about to. */
+  const open = new Set<SupervisedServer>()
   let isReported = false
   const reportListening = () => {
-    if (pending > 0 || isReported) return
+    if (pending > 0 || open.size === 0 || isReported) return
     isReported = true
     send({ framework: 'listening' })
     cache.flushCompileCache?.()
   }
   return () => {
-    pending++
-    open++
-    // The sockets of `node:cluster` belong to another process: only the channel keeps this one alive.
-    ownChannel()?.ref?.()
-    return {
+    const leave = () => open.delete(server) && open.size === 0 && ownChannel()?.unref?.()
+    const server: SupervisedServer = {
       listens() {
         pending--
         // Another server may be started after the first.
         setImmediate(reportListening)
       },
-      failed: () => send({ framework: 'failed' }),
+      failed() {
+        leave()
+        send({ framework: 'failed' })
+        this.listens()
+      },
       async closed() {
         // The supervisor hands connections to this process until it has read that its socket is closed, and those that come meanwhile go back to
         // it. A process that ends earlier takes them along: their clients get neither a response nor the end of the connection.
         const put = (number: number) => send({ framework: 'closed', number })
         if (process.connected) await questions.ask(put, responseMs, () => undefined).catch(() => {})
-        if (--open === 0) ownChannel()?.unref?.()
+        leave()
       },
     }
+    pending++
+    open.add(server)
+    // The sockets of `node:cluster` belong to another process: only the channel keeps this one alive.
+    ownChannel()?.ref?.()
+    return server
   }
 }
 

@@ -134,16 +134,17 @@ export class Supervisor {
   async #fill(slot: Slot, leads = false): Promise<boolean> {
     const worker = this.#begin(slot, leads)
     const outcome = await within(worker.booted, bootMs, () => 'late' as const)
-    if (outcome === 'listening' && !worker.isEnded) {
+    if (outcome === true) {
       slot.worker = worker
       slot.since = performance.now()
       this.#appoint()
       return true
     }
-    if (outcome === 'late') this.#supervision.note(`worker ${slot.number} has not listened within ${bootMs / 1000} s`)
-    const ended = await worker.leave(outcome === 'late' ? 0 : undefined)
-    if (!this.#alive.isStopping && outcome !== 'late')
-      this.#supervision.note(`worker ${slot.number} ended with ${saidOf(ended)} before it listened`)
+    const goesOn = outcome === 'late' ? `has not listened within ${bootMs / 1000} s` : 'goes on without a server'
+    const killed = worker.isEnded ? undefined : `${goesOn} and is killed`
+    const ended = await worker.leave(0)
+    if (!this.#alive.isStopping)
+      this.#supervision.note(`worker ${slot.number} ${killed ?? `ended with ${saidOf(ended)} before it listened`}`)
     return this.#alive.isStopping
   }
 

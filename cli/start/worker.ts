@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { isInTime } from '../../kernel/support/within.ts'
 import { memoizedIn } from '../../plugins/shared/values/memoize.ts'
 import { Questions, replyTo } from '../process/channel.ts'
-import { Child, spawnWithChannel } from '../process/child.ts'
+import { Child, last, spawnWithChannel } from '../process/child.ts'
 import type { EndSignal } from '../process/ending.ts'
 import { type Given, type News, type Order, responseMs, variable } from './protocol.ts'
 
@@ -21,8 +22,8 @@ export type Spawn = (env: NodeJS.ProcessEnv) => ChildProcess
 /** One process of the application. */
 export class Worker extends Child<Order, News> {
   readonly number: number
-  /** Settles when all its servers listen, or when one will not listen. */
-  readonly booted: Promise<'listening' | 'failed' | 'ended'>
+  /** Settles with whether its servers listen; without one that has failed, it listens if it has not ended in the time for that. */
+  readonly booted: Promise<boolean>
   readonly #questions = new Questions()
   #missed = 0
   /** Whether all its servers have listened. */
@@ -40,11 +41,10 @@ export class Worker extends Child<Order, News> {
     news.each('listening', () => {
       this.listens = true
     })
-    this.booted = Promise.race([
-      news.next('listening').then(() => 'listening' as const),
-      news.next('failed').then(() => 'failed' as const),
-      this.ended.then(() => 'ended' as const),
-    ])
+    const failed = news.next('failed').then(() => true)
+    this.booted = Promise.race([failed, news.next('listening'), this.ended])
+      .then((first) => first === true && isInTime(this.ended, last))
+      .then(() => this.listens && !this.isEnded)
     news.each('share', (asked) => this.#reply(asked.number, () => share(asked.host, asked.port, asked.nth)))
     news.each('ask', (asked) => this.#reply(asked.number, () => askLead(asked.topic, asked.question)))
     news.each('closed', (asked) => this.#reply(asked.number, async () => {}))

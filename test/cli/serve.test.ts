@@ -334,7 +334,17 @@ server.get('/leave', () => void setTimeout(() => process.exit(0)))
   const { project, serving, edit } = await serveProject(crashing, [], { port })
   await serving.says(`127.0.0.1:${port} is in use by another process`)
   await serving.says('src/index.ts did not start')
+  // An application may handle that itself.
+  const another = await freePort()
+  const handled = `await server.listen().catch(() => new Server({ port: ${another}, host: '127.0.0.1' }).listen())`
+  project.write({
+    'src/index.ts': `import { Server } from 'framework'\n${files['src/index.ts'].replace('await server.listen()', handled)}`,
+  })
+  await serving.says(new RegExp(`http://127\\.0\\.0\\.1:${another} \\(ready in \\d+ ms\\)`))
   await new Promise((resolve) => blocker.close(resolve))
+  project.write(files)
+  await serving.answers('one')
+  project.write(crashing)
   edit('one again')
   await serving.answers('one again')
   await serving.get('/crash')
@@ -471,7 +481,7 @@ test('the warm-up of a process does not fail because of its environment', async 
 test.each([
   false,
   true,
-])('files and folders that come, are renamed and go are changes, and so are settings; polled: %s', async (poll) => {
+])('files and folders that come, are renamed, replaced and go are changes, and so are settings; polled: %s', async (poll) => {
   // Vitest sets another mode, which has other files.
   vi.stubEnv('NODE_ENV', undefined)
   const project = makeProject({ ...files, 'texts/a.txt': 'a', 'words.bin': '' })

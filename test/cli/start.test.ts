@@ -122,17 +122,34 @@ test.concurrent('on Node.js: a worker that ends is replaced, and a rolling resta
   }
 })
 
-test.concurrent('the first worker that does not start ends the command, with its error', async () => {
+test.concurrent('the first worker that does not start ends the command, with its error, unless the application handles that', async () => {
   const taken = createServer().listen(await freePort(), '127.0.0.1')
   await once(taken, 'listening')
   const { port } = taken.address() as { readonly port: number }
   const project = makeApplication()
   const inUse = await framework(project.folder, ['start', '--workers', '2'], { PORT: String(port) })
+  // One that handles the failure goes on with its other server.
+  const listen = `await new Server({ port: ${port}, host: '127.0.0.1' }).listen().catch(() => console.log('no other'))
+await server.listen()`
+  const handling = makeApplication({ 'dist/index.js': application.replace('await server.listen()', listen) })
+  const serving = await startWorkers(handling)
+  await serving.says('no other')
+  await serving.says('1 worker listens')
+  expect(await workersOf(serving, 1)).toMatchObject([{ number: 1 }])
+  expect((await serving.end('SIGTERM')).code).toBe(0)
+  // One that goes on without any server is killed.
+  const alone = `await new Server({ port: ${port}, host: '127.0.0.1' }).listen().catch(() => setInterval(() => {}, 1000))`
+  const useless = makeApplication({ 'dist/index.js': application.replace('await server.listen()', alone) })
+  const killed = await framework(useless.folder, ['start'], { PORT: String(port) })
+  expect([killed.code, killed.stderr]).toEqual([
+    1,
+    expect.stringContaining('worker 1 goes on without a server and is killed'),
+  ])
   taken.close()
   expect(inUse.code).toBe(1)
   expect(inUse.stderr).toContain(`127.0.0.1:${port} is in use by another process`)
   // On a busy machine it is killed before it has ended by itself.
-  expect(inUse.stderr).toMatch(/worker 1 ended with (exit code 1|SIGKILL) before it listened/)
+  expect(inUse.stderr).toMatch(/worker 1 (ended with exit code 1 before it listened|goes on without a server)/)
   // Shown once, and not by each worker.
   expect(inUse.stderr.split('is in use by another process')).toHaveLength(2)
 })
