@@ -28,7 +28,7 @@ export { fixedPath } from './routing/pattern.ts'
 export { type CheckedOptions, isUpgradeAlone, type Verb } from './routing/verbs.ts'
 export type { Upgrade } from './runtime/adapter.ts'
 export type { FetchClient } from './runtime/web/fetch-context.ts'
-export { CallSite, placeIn } from './support/call-site.ts'
+export { CallSite, frameIn, placeIn } from './support/call-site.ts'
 export * from './support/clock.ts'
 export {
   ArgumentsError,

@@ -8,7 +8,7 @@ export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return `it throws ${String(error)}`
   const [message = '', ...rest] = error.message.split('\n')
   // A mistake that was found during the translation of the file begins with its place.
-  if (/^\S+:\d+:\d+: /.test(message)) return message
+  if (/^.+?:\d+:\d+: /.test(message)) return message
   // For a syntax error it is the first line.
   const [found] = placesOf((error.stack ?? '').split('\n'))
   const at = found === undefined ? '' : ` (${placeText(found)})`

@@ -2,8 +2,7 @@ import { fileURLToPath } from 'node:url'
 
 // The folder with this package's own code: frames in it are not the caller's. In a build this module is part of
 // `dist/chunks/…`; in the sources it is one folder deeper.
-const isBuilt = import.meta.url.includes('/chunks/')
-const root = fileURLToPath(new URL(isBuilt ? '../' : '../../', import.meta.url))
+const root = fileURLToPath(new URL(import.meta.url.includes('/chunks/') ? '../' : '../../', import.meta.url))
 const ownFolders = ['chunks/', 'kernel/', 'plugins/', 'cli/', 'server.', 'index.'].map((part) => root + part)
 
 /**
@@ -33,7 +32,32 @@ export class CallSite {
 
   /** The short form, `src/auth.ts:12`: folder, file and line. */
   toLine(): string {
-    return this.toString().split('/').slice(-2).join('/').replace(/:\d+$/, '')
+    return this.toString().split(/[\\/]/).slice(-2).join('/').replace(/:\d+$/, '')
+  }
+}
+
+/**
+ * A frame in the form of V8, which the other runtimes have as well, or the line before a syntax error. A path may have spaces and parentheses; the
+ * frame of an `eval` has a second place, which is left out. `node:`, `ext:` and `native:`, of the runtime itself, are not files.
+ */
+const form = /^(?:at (?:async )?)?(?:(.*?) ?\()?((?:[a-z]+:\/\/|\/|[A-Za-z]:[\\/]).*?):(\d+)(?::(\d+))?(?:\).*)?$/
+
+/**
+ * The function, file, line and column that a line of a stack names, and `file:line:column`; `undefined` if it names no file. A name that is
+ * missing is `''`, and a column 0.
+ *
+ * @example
+ * frameIn('    at sell (file:///my%20app/src/shop.ts:7:21)')?.place // '/my app/src/shop.ts:7:21'
+ */
+export function frameIn(text: string) {
+  // A longer line is a message that looks like a frame; one of 15 000 characters took a fifth of a second.
+  const [, name = '', given = '', line, column = 0] = (text.length < 1000 && form.exec(text.trim())) || []
+  if (given === '') return undefined
+  try {
+    const file = given.startsWith('file:') ? fileURLToPath(given) : given
+    return { name, file, line: Number(line), column: Number(column), place: `${file}:${line}:${column}` }
+  } catch {
+    return undefined
   }
 }
 
@@ -44,21 +68,9 @@ export class CallSite {
  * placeIn(new Error('lost').stack ?? '') // '/app/src/jobs.ts:7:1'
  */
 export function placeIn(stack: string, except = '\0'): string | undefined {
-  for (const line of stack.split('\n').slice(1)) {
-    const place = /\(?((?:file:\/\/)?\/?[^()\s]+:\d+:\d+)\)?\s*$/.exec(line)?.[1]
-    // Frames of the runtime itself, such as its helpers for decorators.
-    if (place === undefined || /^(?:node|bun|deno|ext|native):/.test(place)) continue
-    const path = place.startsWith('file://') ? toPath(place) : place
-    if (!path.includes(except) && !ownFolders.some((folder) => path.startsWith(folder))) return path
+  for (const text of stack.split('\n').slice(1)) {
+    const { file = except, place } = frameIn(text) ?? {}
+    if (!file.includes(except) && !ownFolders.some((folder) => file.startsWith(folder))) return place
   }
   return undefined
-}
-
-function toPath(url: string): string {
-  const [, file, position] = /^(.*?)(:\d+:\d+)$/.exec(url) ?? []
-  try {
-    return fileURLToPath(file ?? url) + (position ?? '')
-  } catch {
-    return url
-  }
 }

@@ -60,7 +60,7 @@ function partOf({ name, message, stack, isOwn }: Thrown) {
   if (parts === undefined) return { said: name === '' ? message : `${name}: ${message}`, frames: [], isOwn }
   const heading = parts.before.split('\n')
   // A syntax error begins with its place, followed by a line of code.
-  const isPlaceFirst = heading.length > 1 && /^(?:file:\/\/)?\S+:\d+$/.test(heading[0]!)
+  const isPlaceFirst = heading.length > 1 && /^(?:file:\/\/|\/|[A-Za-z]:[\\/]).+:\d+$/.test(heading[0]!)
   const frames = [...(isPlaceFirst ? [heading[0]!] : []), ...parts.frames]
   return { said: (heading.at(-1)! + message).trimEnd(), frames, isOwn }
 }
@@ -120,7 +120,7 @@ const placesIn = ({ said, frames, isOwn }: Part): Place[] => [
 
 /** Places named in a message: for example, where a route was registered is more useful than where the boot began. */
 const placesNamedIn = (said: string) =>
-  placesOf((said.match(/(?<=\bat )(?:\/|[A-Za-z]:[\\/])[^\s():]{1,500}:\d+:\d+/g) ?? []).slice(0, 4))
+  placesOf((said.match(/(?<=\bat )(?:\/|[A-Za-z]:[\\/])(?:(?! at )[^\n:]){1,500}:\d+:\d+/g) ?? []).slice(0, 4))
 
 function placeLines([first, ...others]: readonly Place[], shown: Set<string>, paint: Paint): string[] {
   if (first === undefined || shown.has(placeText(first))) return []

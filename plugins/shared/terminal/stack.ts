@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { basename, dirname, join, relative, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { frameIn } from '../../../kernel/index.ts'
 import { readRegularFileSync } from '../files/read-file.ts'
 import { safely } from '../values/safely.ts'
 
@@ -24,21 +25,14 @@ const maxLine = 160
  */
 export const placesOf = (frames: readonly string[]): Place[] => frames.flatMap((line) => placeIn(line) ?? [])
 
-/** A frame in the form of V8 and JavaScriptCore, or the line before a syntax error. */
-const frame = /^(?:at (?:async )?)?(?:(.*?) ?\()?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()\n]*?):(\d+)(?::(\d+))?\)?$/
 /** A file without such an ending, such as `.env`, is not a file of the application that throws, whatever a stack says. */
 const source = /\.(?:[cm]?[jt]s|[jt]sx)$/
-/** The longest frame: a longer line is a message that looks like a frame. */
-const maxFrame = 1_000
 
-function placeIn(line: string): Place | undefined {
-  const [, name = '', given = '', at = '', column = '0'] = (line.length < maxFrame && frame.exec(line.trim())) || []
-  if (given === '') return undefined
-  // An import with a query is the same file.
-  const file = given.startsWith('file:') ? safely(() => fileURLToPath(given.replace(/[?#].*$/, ''))) : given
-  if (file === undefined || !source.test(file) || isOfPackage(file)) return undefined
+function placeIn(text: string): Place | undefined {
+  const { name = '', file = '', line = 0, column = 0 } = frameIn(text) ?? {}
+  if (!isAbsolute(file) || !source.test(file) || isOfPackage(file)) return undefined
   const isNamed = name !== '' && !name.includes('<anonymous>')
-  return { file, line: Number(at), column: Number(column), name: isNamed ? name : undefined }
+  return { file, line, column, name: isNamed ? name : undefined }
 }
 
 /** The folders of this framework: if it is linked to another folder, it is not below `node_modules`. */

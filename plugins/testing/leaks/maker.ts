@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type Kernel, type PluginTrace, placeIn, type StepTrace } from '../../../kernel/index.ts'
+import { frameIn, type Kernel, type PluginTrace, placeIn, type StepTrace } from '../../../kernel/index.ts'
 import { followChannel, heldChannel } from '../../shared/development/held-channel.ts'
 import type { FullListing } from '../../shared/development/inspection.ts'
 
@@ -98,7 +98,7 @@ export class Maker {
 
   /** The same, or the nearest place in a package or in the framework. */
   get nearest(): string {
-    const frame = /(?:\(|at )(?:file:\/\/)?(\/[^()\n]+:\d+:\d+)/
-    return this.place ?? frame.exec(this.stack)?.[1] ?? 'an unknown place'
+    const [frame] = this.stack.split('\n').flatMap((line) => frameIn(line) ?? [])
+    return this.place ?? frame?.place ?? 'an unknown place'
   }
 }

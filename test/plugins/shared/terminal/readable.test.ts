@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { defineError } from '../../../../kernel/index.ts'
 import { describeError } from '../../../../plugins/shared/logging/logger.ts'
@@ -126,6 +127,8 @@ describe('lines of a log for people', () => {
 describe('a failure for people', () => {
   const file = join(folder, 'shop.ts')
   writeFileSync(file, "import x from 'x'\n\n\tthrow new Error('no')\n")
+  const copy = join(folder, 'shop (copy 1).ts')
+  writeFileSync(copy, 'copied\n')
   const stack = (message: string, ...frames: string[]) =>
     Object.assign(new Error(message), { stack: [`Error: ${message}`, ...frames].map((l) => `${l}`).join('\n    at ') })
   const foreign = ['f (/app/node_modules/x/index.js:1:1)', 'processTicks (node:internal/process:1:1)']
@@ -164,6 +167,8 @@ describe('a failure for people', () => {
     const named = error(`GET / (registered at ${file}:3:8) is wrong`, `boot (${own}:1:1)`, `start (${file}:1:1)`)
     expect(failureText(named, plain).split('\n')[1]).toBe(`  ${file}:3:8`)
     expect(failureText(named, plain)).toContain(`\n  at start ${file}:1:1`)
+    const twice = error(`GET / is registered twice: at ${copy}:1:1 and at ${file}:3:8. See the routes at /api.`)
+    expect(failureText(twice, plain)).toContain(`\n  ${copy}:1:1\n  > 1 │ copied\n      │ ^\n  at ${file}:3:8\n`)
     expect(failureText(error('the port is taken', `listen (${own}:1:1)`), plain)).toBe(
       'RouteError: the port is taken\nExplained by: npm run framework -- docs RouteError',
     )
@@ -226,8 +231,8 @@ describe('a failure for people', () => {
   test('a syntax error begins with its place', () => {
     const error = new SyntaxError('no export y')
     const code = "import { y } from 'x'\n         ^\n"
-    error.stack = `file://${file}:1\n${code}\nSyntaxError: no export y\n    at x (node:a:1:1)`
-    expect(failureText(error, plain)).toBe(`SyntaxError: no export y\n  ${file}:1\n  > 1 │ import x from 'x'`)
+    error.stack = `${pathToFileURL(copy)}:1\n${code}\nSyntaxError: no export y\n    at x (node:a:1:1)`
+    expect(failureText(error, plain)).toBe(`SyntaxError: no export y\n  ${copy}:1\n  > 1 │ copied`)
   })
 
   test('causes and the errors of an AggregateError are shown, each place once', () => {
