@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import nodeModule from 'node:module'
 import { join } from 'node:path'
@@ -107,7 +107,9 @@ server.get('/boom', () => {
   expect(await serving.get()).toMatchObject({ env: 'development', host: '127.0.0.1' })
   // Compiled code is not in the temporary folder, where another user could put it; from Node.js 22.1 on.
   const compiled = join(project.folder, 'node_modules/.cache/framework')
-  expect(existsSync(compiled)).toBe('enableCompileCache' in nodeModule)
+  // The address of the inspector is in the same folder.
+  const isCompiled = readdirSync(compiled).some((name) => name !== 'inspector.json')
+  expect(isCompiled).toBe('enableCompileCache' in nodeModule)
   // A mistake shows the line of the source, and not that of the compiled code.
   const failed = await fetch(`http://127.0.0.1:${serving.port}/boom`, { headers: { accept: 'text/html' } })
   expect(await failed.text()).toMatch(/src\/server\.ts:5:\d+<.*class="here">.*of no use.*in the file of the user/s)
