@@ -8,6 +8,7 @@ import { placeOf, saidBy, thrownOf } from '../../plugins/shared/terminal/error-l
 import { setLogForm } from '../../plugins/shared/terminal/form.ts'
 import { failureText } from '../../plugins/shared/terminal/lines.ts'
 import { paintFor } from '../../plugins/shared/terminal/paint.ts'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import { channelTo, takeVariable } from '../process/channel.ts'
 import { registerTypeScript } from '../typescript/register.ts'
 import { bringHandover } from './handover.ts'
@@ -46,20 +47,24 @@ async function attend(parent: number): Promise<void> {
   process.on('uncaughtExceptionMonitor', reportTaken)
   void go.then(() => process.off('uncaughtExceptionMonitor', reportTaken))
   let before: Crash | undefined
+  // Later failures are not failures of the start.
+  const shown = orders.next('shown').finally(() => {
+    before = undefined
+  })
   showCrashes(() => before, send)
   const restore = bringHandover(send)
-  const { open, isComplete } = await holdListening(send, orders.next('shown'))
+  const { open, isComplete } = await holdListening(send, shown)
   // After the framework's own modules, which then do not pass through the hooks.
   const failure = await registerTypeScript().catch((error: Error) => error)
   if (!isComplete || failure !== undefined) send({ framework: 'unfit' })
   if (isEarly) await warmUp()
-  const { inspect, inspector: token, log, failure: shown } = await load
-  before = shown
+  const { inspect, inspector: token, log, failure: former } = await load
+  before = former
   setLogForm(log)
   if (token !== undefined) requestInspector({ token, runs: 'serve' })
   clearInterval(alive)
   // An application that has no work left ends, as it would without a channel.
-  ;(process as { channel?: { unref?(): void } }).channel?.unref?.()
+  process.channel?.unref?.()
   if (failure !== undefined) giveUp(failure)
   // Loads `.env` and its siblings: the application's first module finds their variables in `process.env`, as with `framework/env`.
   await import('../../plugins/shared/environment/process.ts').then((files) => files.loadEnvironment()).catch(fail)
@@ -67,8 +72,6 @@ async function attend(parent: number): Promise<void> {
   if (inspect === 'at once') await inspector()
   void go
     .then(({ left }) => {
-      // A later failure is not a failure of the start.
-      before = undefined
       restore(left)
       return inspect === 'later' ? inspector() : undefined
     })
@@ -100,18 +103,11 @@ export function showCrashes(before: () => Crash | undefined, send: (news: News) 
       const place = placeOf(chain)
       const failure = { said: saidBy(chain), ...(place !== undefined && { place }) }
       send({ framework: 'crashed', failure })
-      if (!isSameCrash(failure, before())) show(`${failureText(error, paintFor(isatty(2)))}\n`)
+      const text = isSameCrash(failure, before()) ? '' : `${failureText(error, paintFor(isatty(2)))}\n`
+      // Written synchronously: after its end, this process writes nothing more.
+      if (safely(() => writeSync(2, text)) === undefined) process.stderr.write(text)
       // The exit code of the runtime.
       process.exit(1)
     })
   })
-}
-
-function show(text: string): void {
-  try {
-    // Written synchronously: after its end, this process writes nothing more.
-    writeSync(2, text)
-  } catch {
-    process.stderr.write(text)
-  }
 }

@@ -336,6 +336,9 @@ server.get('/leave', () => void setTimeout(() => process.exit(0)))
   const { project, serving, edit } = await serveProject(crashing, [], { port })
   await serving.says(`127.0.0.1:${port} is in use by another process`)
   await serving.says('src/index.ts did not start')
+  edit('another')
+  await serving.says(/src\/index\.ts did not start, as before: PortInUseError: .*; /)
+  expect(serving.output().match(/^PortInUseError/gm)).toHaveLength(1)
   // An application may handle that itself.
   const another = await freePort()
   const handled = `await server.listen().catch(() => new Server({ port: ${another}, host: '127.0.0.1' }).listen())`
