@@ -24,6 +24,7 @@ export function reportTo(
   // Notes are dim; links, and messages that the developer must read, are not.
   const stress = (color: 'cyan' | 'red', text: string) => paint('bright', paint(color, text))
   const alarm = (line: string) => note(stress('red', line))
+  let shownUrl = ''
   let shownPages = ''
   const talk = quiet ? () => {} : note
   const goesOn = (serves: boolean) =>
@@ -32,10 +33,10 @@ export function reportTo(
     starting: (runtime: string) => talk(`${startFile} on ${runtime}`),
     /** A version listens, `ms` milliseconds after the start, or after the change that led to it. */
     serving(news: Listening, ms: number, changed: readonly string[] | undefined) {
-      if (changed === undefined) {
-        talk(printTree(timesOnly(news.plugins)))
-        talk(`${stress('cyan', news.url)} (ready in ${ms} ms)`)
-      } else talk(`restarted in ${ms} ms (${listed(changed, folder)})`)
+      if (changed === undefined) talk(printTree(timesOnly(news.plugins)))
+      else talk(`restarted in ${ms} ms (${listed(changed, folder)})`)
+      if (news.url !== shownUrl) talk(stress('cyan', news.url) + (changed === undefined ? ` (ready in ${ms} ms)` : ''))
+      shownUrl = news.url
       const pages = aligned(
         news.pages.map(({ what, path }) => [`  ${what}`, stress('cyan', new URL(path, news.url).href)]),
       ).join('\n')

@@ -20,6 +20,37 @@ test('why a version did not start commands no terminal', () => {
   ])
 })
 
+test('an address is shown when it differs from the one before', () => {
+  const { lines, report } = reported()
+  const plugins = {
+    name: 'root',
+    ms: {},
+    options: [],
+    services: [],
+    middlewares: [],
+    hooks: [],
+    routes: [],
+    notes: [],
+  }
+  const at = (port: number) =>
+    ({
+      framework: 'listening',
+      url: `http://localhost:${port}`,
+      port,
+      pages: [],
+      plugins: { ...plugins, children: [] },
+    }) as never
+  report.serving(at(1), 5, undefined)
+  report.serving(at(1), 6, ['/app/a.ts'])
+  report.serving(at(2), 7, ['/app/a.ts'])
+  expect(lines.slice(1)).toEqual([
+    'http://localhost:1 (ready in 5 ms)',
+    'restarted in 6 ms (a.ts)',
+    'restarted in 7 ms (a.ts)',
+    'http://localhost:2',
+  ])
+})
+
 test('the same failure is the same words at the same place', () => {
   const crash = { said: 'Error: no', place: 'src/a.ts:1:1' }
   expect(isSameCrash(crash, { ...crash })).toBe(true)
