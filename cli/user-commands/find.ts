@@ -33,13 +33,14 @@ export async function applicationCommands(): Promise<FoundCommands> {
   return withoutDuplicates(all)
 }
 
-/** Does work whose failure is a problem of its own, and does not affect the rest. */
-async function noting(problems: CommandFailure[], work: () => Promise<void>): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    problems.push(asFailure(error))
-  }
+/** Takes each value; a failure of one, or to find them, is a problem of its own, and does not affect the rest. */
+async function takeEach<One>(
+  problems: CommandFailure[],
+  find: () => Promise<readonly One[]>,
+  take: (one: One) => void,
+) {
+  const note = (error: unknown) => void problems.push(asFailure(error))
+  for (const value of (await find().catch(note)) ?? []) await (async () => take(value))().catch(note)
 }
 
 /**
@@ -96,12 +97,11 @@ async function addPluginCommands({ found, problems }: FoundCommands): Promise<vo
   const known = new Set<string>()
   for (const { definition } of application?.server.listing.plugins ?? []) {
     const from = `the plugin ${definition.name}`
-    await noting(problems, async () => {
-      for (const command of (await definition.commands?.()) ?? []) {
-        checkCommand(command, `${from}: a command`)
-        // A plugin that is registered in several scopes has its commands once.
-        if (known.size < known.add(`${from} ${command.name}`).size) found.push({ command, from, isOfPlugin: true })
-      }
+    const commands = async () => (await definition.commands?.()) ?? []
+    await takeEach(problems, commands, (command) => {
+      checkCommand(command, `${from}: a command`)
+      // A plugin that is registered in several scopes has its commands once.
+      if (known.size < known.add(`${from} ${command.name}`).size) found.push({ command, from, isOfPlugin: true })
     })
   }
 }
@@ -115,13 +115,11 @@ async function addUserCommands({ found, problems }: FoundCommands): Promise<void
   const seen = new Set<unknown>()
   for (const file of files) {
     const from = relative(process.cwd(), file)
-    await noting(problems, async () => {
-      for (const value of await importQuietly(file, from, {}, async (names) => Object.values(names))) {
-        // A command that is exported again by another file counts only once.
-        if (seen.size === seen.add(value).size) continue
-        const command = commandOf(value, from)
-        if (command !== undefined) found.push({ command, from, isOfPlugin: false })
-      }
+    const values = () => importQuietly(file, from, {}, async (names) => Object.values(names))
+    await takeEach(problems, values, (value) => {
+      // A command that is exported again by another file counts only once.
+      const command = seen.size === seen.add(value).size ? undefined : commandOf(value, from)
+      if (command !== undefined) found.push({ command, from, isOfPlugin: false })
     })
   }
 }

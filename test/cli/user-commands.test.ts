@@ -230,6 +230,10 @@ describe('a mistake in a command is reported by file, and does not affect the ot
       `export class Wrong { ${named}; run() {} }\n`,
       'commands/i-base.js: Wrong has a run method but does not extend Command',
     ],
+    'i-beside.js': [
+      `${command("'a b'")}export const other = defineCommand({ name: 'beside', description: 'x', run() {} })\n`,
+      /^commands\/i-beside\.js: a command has the name "a b"/,
+    ],
     'j-path.js': [
       command("'../x'"),
       'commands/j-path.js: a command has the name "../x", which needs a letter first, then letters, digits, "-", "_", "." and ":"',
@@ -310,7 +314,7 @@ export const server = new Server({ plugins: [tools()] })
   test('list notes each', async () => {
     const { code, stdout, stderr } = await framework(project.folder, ['list'])
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^Of this application\n {2}right +x\n/m)
+    expect(stdout).toMatch(/^Of this application\n {2}beside +x\n {2}right +x\n/m)
     const lines = stderr.trimEnd().split('\n')
     for (const [, reports] of Object.values(wrong)) {
       expect(lines).toContainEqual(typeof reports === 'string' ? reports : expect.stringMatching(reports))
