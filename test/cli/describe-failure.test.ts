@@ -13,3 +13,8 @@ test('options that are wrong are all in the description of a failed import', () 
   expect(first).toMatch(/2 options are wrong.*:$/)
   expect(list).toEqual([expect.stringContaining('retryAfter'), expect.stringContaining('sampleInterval')])
 })
+
+test('a message that ends with a colon and has no list is whole', () => {
+  const error = Object.assign(new Error('the address is sqlite::memory:'), { stack: '' })
+  expect(describeFailure(error)).toBe('the address is sqlite::memory:')
+})
