@@ -55,7 +55,8 @@ export async function guardImport<Result>(
   // The module may end the process: the only thing left is to report that this was not intended.
   const onExit = (code: number) => {
     process.stderr.write(`${file} ended the process with code ${code} while it was imported\n`)
-    if (code === 0) process.exitCode = 1
+    // Its own code could be one with a meaning, such as the 3 of `access --check`.
+    process.exitCode = 1
   }
   process.once('exit', onExit)
   const late = () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { catalog, core } from '../../plugins/catalog.ts'
 import { framework } from '../support/cli/fresh.ts'
-import { type Ended, makeProject, type Project } from '../support/cli.ts'
+import { type Ended, framework as frameworkAlone, makeProject, type Project } from '../support/cli.ts'
 
 const made: Project[] = []
 afterAll(() => {
@@ -222,6 +222,13 @@ describe('--check', () => {
   ])('fails for %s', async (name, content, message) => {
     const ended = await access(usual, ['--check', name], content === undefined ? {} : { [name]: content })
     expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) })
+  })
+
+  test('is 1 if the application ends the process, whatever its code means here', async () => {
+    const exits = makeProject({ 'server.js': 'process.exit(3)\n' })
+    const { code, stderr } = await frameworkAlone(exits.folder, ['access', '--check'])
+    exits.remove()
+    expect([code, stderr]).toEqual([1, 'server.js ended the process with code 3 while it was imported\n'])
   })
 
   test.each([
