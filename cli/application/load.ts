@@ -118,6 +118,7 @@ async function pickServer(exported: Record<string, unknown>, entry: string, name
       value = await Promise.resolve()
         .then(() => (exported[one] as () => unknown)())
         .catch((error: unknown) => failed(`${entry}: ${name}() fails`, error))
+      if (!isServer(value)) throw new CommandFailure(`${entry}: ${name}() returned ${typeof value}, not a server`)
     }
     if (isServer(value)) return value
   }

@@ -19,7 +19,7 @@ export interface Planned {
 export function readRequests(file: string): Planned[] {
   const text = textOf(typedPath(file))
   if (text === undefined) throw new CommandFailure(`--requests: ${file} does not exist`)
-  return text.split('\n').flatMap((raw, index) => {
+  const requests = text.split('\n').flatMap((raw, index): Planned | [] => {
     const line = raw.trim()
     if (line === '' || line.startsWith('#')) return []
     const [, method = '', path = '', body] = /^(\S+)\s+(\/\S*)(?:\s+(.+))?$/.exec(line) ?? []
@@ -27,6 +27,8 @@ export function readRequests(file: string): Planned[] {
     if (methods.some((one) => one === method)) return { method, path: encoded(path), body }
     throw new CommandFailure(`--requests: line ${index + 1} of ${file} is not a request such as GET /books: ${line}`)
   })
+  if (requests.length === 0) throw new CommandFailure(`--requests: ${file} has no request such as GET /books`)
+  return requests
 }
 
 /** GET for each route without required parameters, and a websocket for each of its kind. */

@@ -123,7 +123,7 @@ describe('an entry with a mistake is reported with its name, file and line', () 
       'never-4.js',
       'export const make = () => 5',
       ['--export', 'make'],
-      'never-4.js exports no server: looked for "make"',
+      'never-4.js: make() returned number, not a server',
     ],
   ])('one that %s', async (_what, file, line, args, message) => {
     const ended = await generate({ [file]: `${head}${line}\n` }, ...args)

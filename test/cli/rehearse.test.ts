@@ -111,6 +111,12 @@ await server.listen()
       ['--requests', 'list'],
       'line 2 of list is not a request',
     ],
+    [
+      'an empty list',
+      { ...built(''), list: '# later\n' },
+      ['--requests', 'list'],
+      '--requests: list has no request such as GET /books',
+    ],
     ['no list', built(''), ['--requests', 'list'], '--requests: list does not exist'],
     ['no recording', built(''), ['--traffic', 'a.har'], '--traffic: a.har does not exist'],
     ['an empty name', built(''), ['--traffic', ''], '--traffic:  does not exist'],
