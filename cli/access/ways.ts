@@ -1,4 +1,4 @@
-import { relative } from 'node:path'
+import { isAbsolute, relative } from 'node:path'
 import { isUpgradeAlone, type Kernel, type Middleware, type RouteOptions } from '../../kernel/index.ts'
 import type { ListedPlugin } from '../../kernel/inspection.ts'
 import type { PluginEntry, Scope } from '../../kernel/plugin/scope.ts'
@@ -248,7 +248,7 @@ export function numbered(text: string, taken: ReadonlyMap<string, unknown>): str
 /** Where something is declared; what a plugin of the framework adds is declared where that plugin is registered. */
 export function placeOf(site: unknown, entry: PluginEntry | undefined, plugins: readonly PluginEntry[]): string {
   const text = String(site ?? '')
-  if (text.startsWith('/')) return relative(process.cwd(), text)
+  if (isAbsolute(text)) return relative(process.cwd(), text)
   if (entry === undefined) return ''
   const owner = plugins.find(({ children }) => children.includes(entry))
   return placeOf(entry.site, owner, plugins)

@@ -174,9 +174,8 @@ export class Supervisor {
     const taken = this.#live === undefined ? [] : [child.taken]
     const outcome = await Promise.race([...taken, child.booted, this.#news()])
     if (outcome === 'change') {
-      // It has no resources yet.
-      child.kill()
-      await child.ended
+      // A signal is forwarded to it, as to all.
+      if (!this.#children.isStopping) await child.leave(0)
       return false
     }
     if (outcome === 'failed') return this.#giveUp(child)

@@ -385,6 +385,21 @@ ${files['src/server.ts']}setTimeout(() => writeFileSync('src/state.json', String
   expect(await serving.end('SIGINT')).toEqual({ code: 0, signal: null })
 })
 
+test.concurrent('a signal reaches a version that still boots', async () => {
+  const { serving } = await serveProject({
+    'src/index.ts': `process.on('SIGINT', () => {
+  console.log('let go of what it had')
+  process.exit(0)
+})
+console.log('booting')
+await new Promise((resolve) => setTimeout(resolve, 1_000_000))
+`,
+  })
+  await serving.says('booting')
+  expect(await serving.end('SIGINT')).toEqual({ code: 0, signal: null })
+  expect(serving.output()).toContain('let go of what it had')
+})
+
 test.concurrent('a port that the application opens while it is loaded: the version before ends first from then on; a pipe among the sources; kill -9 leaves no orphan', async () => {
   const other = await freePort()
   const more = {
