@@ -5,7 +5,7 @@ import { CommandFailure, wrongUsage } from '../failure.ts'
 import { packageFolder } from '../package.ts'
 import type { Runtime } from '../project/project.ts'
 import { endWithScript } from '../run/orphan.ts'
-import { number, ownCommand, text } from '../run/own-command.ts'
+import { number, ownCommand, text, wholeNumber } from '../run/own-command.ts'
 import { chooseRuntime, nameOf, ownRuntime, runtimeOf } from '../serve/runtime.ts'
 import { productionFile } from '../start/production-file.ts'
 import { Supervisor } from '../start/supervisor.ts'
@@ -28,9 +28,7 @@ replaced. SIGTERM and SIGINT close all workers; SIGHUP replaces them one by one,
   async run({ flags, note }) {
     const folder = process.cwd()
     const of = workersOf(flags.workers)
-    const stuckAfter = flags['stuck-after']
-    if (!Number.isInteger(stuckAfter) || stuckAfter < 0 || stuckAfter > 86_400)
-      throw wrongUsage(`--stuck-after takes whole seconds from 0 to 86400, not ${stuckAfter}`)
+    const stuckAfter = wholeNumber('stuck-after', flags['stuck-after'], 0, 86_400)
     const { runtime, program } = chooseRuntime(folder, runtimeOf(flags.runtime))
     const file = productionFile(folder, runtime, flags.entry)
     const spawn = await spawnOn(runtime, program, folder, file)

@@ -4,6 +4,7 @@ import own from 'node:process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { CommandFailure } from '../failure.ts'
 import type { Messages } from '../process/channel.ts'
+import { saidOf } from '../process/child.ts'
 import { Worker } from '../start/worker.ts'
 import { type Report, type RunHook, type State, topic } from './protocol.ts'
 
@@ -85,18 +86,17 @@ export class Instance extends Worker {
   async close(): Promise<Closing> {
     this.endsAt = performance.now()
     this.stop('SIGTERM')
-    const { code, signal } = await this.leave(this.#application.closeTimeout)
+    const ended = await this.leave(this.#application.closeTimeout)
     const ms = Math.round(performance.now() - this.endsAt)
-    return { ms, ended: signal ?? `exit code ${code}`, hooks: this.#hooks }
+    return { ms, ended: saidOf(ended), hooks: this.#hooks }
   }
 
   /** Waits until it is ready. @throws (as a rejection) CommandFailure if it does not start, or is not ready. */
   async start(): Promise<this> {
     const booted = await Promise.race([this.booted, pause(bootMs, 'late', { ref: false })])
     if (booted !== true) {
-      const { signal, code } = await this.leave(0)
       throw new CommandFailure(
-        `${this.name} did not start: it ended with ${signal ?? `exit code ${code}`} before it listened. If a port is in use, read it from the variable PORT: each instance gets a port of its own`,
+        `${this.name} did not start: it ended with ${saidOf(await this.leave(0))} before it listened. If a port is in use, read it from the variable PORT: each instance gets a port of its own`,
       )
     }
     void this.#watch()

@@ -9,8 +9,6 @@ import { findProject, type Runtime } from '../project/project.ts'
 /** How the application is started. */
 export type Launch = ReturnType<typeof chooseLaunch>
 
-const runtimes: readonly Runtime[] = ['node', 'bun', 'deno']
-
 const names = { node: 'Node.js', bun: 'Bun', deno: 'Deno' } as const
 
 /** The name of a runtime in its official spelling. */
@@ -19,6 +17,7 @@ export const nameOf = (runtime: Runtime): string => names[runtime]
 /** How the development server runs a start file. */
 export function chooseLaunch(folder: string, startFile: string, asked?: Runtime) {
   const { runtime, program } = chooseRuntime(folder, asked)
+  // The module of this package that runs before the start file.
   const preload = join(packageFolder(), 'dist/cli/serve/preload.js')
   const args = {
     node: ['--import', pathToFileURL(preload).href, startFile],
@@ -26,13 +25,7 @@ export function chooseLaunch(folder: string, startFile: string, asked?: Runtime)
     bun: ['--no-env-file', '--preload', preload, startFile],
     deno: ['run', '-A', '--preload', preload, startFile],
   }
-  return {
-    runtime,
-    program,
-    /** The module of this package that runs before the start file. */
-    preload,
-    args: args[runtime],
-  }
+  return { runtime, program, preload, args: args[runtime] }
 }
 
 /**
@@ -52,7 +45,7 @@ export function chooseRuntime(folder: string, asked?: Runtime) {
 
 /** The runtime that a command names in an option. */
 export const runtimeOf = (name: string | undefined): Runtime | undefined =>
-  name === undefined ? undefined : oneOf('--runtime', name, runtimes)
+  name === undefined ? undefined : oneOf('--runtime', name, Object.keys(names) as Runtime[])
 
 /** The runtime of this command. */
 export const ownRuntime = (): Runtime => ('Bun' in globalThis ? 'bun' : 'Deno' in globalThis ? 'deno' : 'node')

@@ -25,7 +25,7 @@ async function attend({ parent, leads }: Given): Promise<void> {
   // SIGHUP is for the supervisor, which restarts the workers.
   process.on('SIGHUP', () => {})
   // An application that has no work left ends, as it would without a channel.
-  ownChannel()?.unref?.()
+  process.channel?.unref?.()
   const beat = () => channel.send({ framework: 'alive' })
   beat()
   setInterval(beat, beatMs).unref?.()
@@ -45,10 +45,6 @@ async function attend({ parent, leads }: Given): Promise<void> {
     },
     onLead: (run) => void becomeLead.push(run),
   })
-}
-
-function ownChannel(): { ref?(): void; unref?(): void } | undefined {
-  return (process as { channel?: { ref?(): void; unref?(): void } }).channel
 }
 
 /** The questions of this worker to the supervisor and to the leading worker, and those to this one while it leads. */
@@ -87,7 +83,7 @@ function serversOver({ send }: Channel, questions: Questions): () => SupervisedS
     cache.flushCompileCache?.()
   }
   return () => {
-    const leave = () => open.delete(server) && open.size === 0 && ownChannel()?.unref?.()
+    const leave = () => open.delete(server) && open.size === 0 && process.channel?.unref?.()
     const server: SupervisedServer = {
       listens() {
         pending--
@@ -110,7 +106,7 @@ function serversOver({ send }: Channel, questions: Questions): () => SupervisedS
     pending++
     open.add(server)
     // The sockets of `node:cluster` belong to another process: only the channel keeps this one alive.
-    ownChannel()?.ref?.()
+    process.channel?.ref?.()
     return server
   }
 }

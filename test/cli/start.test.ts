@@ -215,7 +215,7 @@ test.concurrent('invalid arguments are reported', async () => {
   const cases: [Project, string[], number, string][] = [
     [project, ['--workers', '0'], 2, '--workers takes a whole number from 1 to 1024, or max, not "0"'],
     [project, ['--workers', '1.5'], 2, 'or max, not "1.5"'],
-    [project, ['--stuck-after', '0.5'], 2, '--stuck-after takes whole seconds'],
+    [project, ['--stuck-after', '0.5'], 2, '--stuck-after takes a whole number from 0 to 86400, not 0.5'],
     [project, ['--runtime', 'rhino'], 2, '--runtime takes node, bun or deno'],
     [project, ['--entry', 'nowhere.js'], 1, 'the entry nowhere.js does not exist'],
     [bare, [], 1, 'src/index.ts is not built: "framework build" creates dist/index.js'],
