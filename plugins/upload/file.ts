@@ -111,7 +111,8 @@ export class StoredFile implements UploadedFile {
       throw UploadContentError('moveTo()', this.field, 'in a sink', 'its result')
     }
     await mkdir(dirname(target), { recursive: true })
-    if (this.#path !== undefined) await moveFile(this.#path, target)
+    const explain = (error: unknown) => Promise.reject(this.#explained('moveTo()', error))
+    if (this.#path !== undefined) await moveFile(this.#path, target).catch(explain)
     else await writeWhole(target, (part) => writeFile(part, bytes!, { mode: 0o600, flag: 'wx' }))
     this.#path = target
     this.#moved = true
@@ -127,11 +128,11 @@ export class StoredFile implements UploadedFile {
 
 /** A stream that opens the file immediately, so that it can continue after the file is removed with the response. */
 function fileStream(path: string, explained: (error: unknown) => unknown): Readable {
-  const opening = openRegularFile(path)
+  const opening = openRegularFile(path).catch((error: unknown) => Promise.reject(explained(error)))
+  // The stream may be read later, or never: a failure that waits for its reader would end the process.
+  opening.catch(() => {})
   async function* content(): AsyncGenerator<Uint8Array> {
-    const { handle } = await opening.catch((error: unknown) => {
-      throw explained(error)
-    })
+    const { handle } = await opening
     yield* handle.createReadStream({ autoClose: false })
   }
   const stream = Readable.from(content(), { objectMode: false })

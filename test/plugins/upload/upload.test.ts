@@ -222,6 +222,11 @@ describe('storage on disk', () => {
     await expect.poll(() => leftIn(folder)).toEqual([])
     expect(() => kept[0]!.bytes()).toThrow(/bytes\(\) of the file "b": it is removed.*Read it before/)
     await expect(kept[0]!.stream().toArray()).rejects.toThrow(/stream\(\) of the file "b": it is removed/)
+    await expect(kept[0]!.moveTo(join(folder, 'late'))).rejects.toThrow(/moveTo\(\) of the file "b": it is removed/)
+    // Its failure waits for its reader: without one, it must not end the process.
+    const unread = kept[0]!.stream()
+    await pause(20)
+    await expect(unread.toArray()).rejects.toThrow(/stream\(\) of the file "b": it is removed/)
   })
 
   test('waits for no named pipe that someone has put in the place of a file', async () => {
