@@ -1,20 +1,24 @@
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { openInside } from '../shared/files/open-inside.ts'
 import { isMissingFile, type RegularFile, regularFile } from '../shared/files/regular-file.ts'
 import type { StaticSettings } from './options.ts'
-import { hasDotfile, isOtherSpelling } from './path.ts'
+import { isOtherSpelling } from './path.ts'
 
-/** Finds and opens the file for a path: the measured file is the one that is sent, even if its name then refers to another file. */
+/**
+ * A dotfile on the way from the root to a file, which links may lead out of the root. `..` is the way up, and folders such as
+ * `..2026_11_29_09_30_00.1234567890` are those in which Kubernetes keeps a mounted ConfigMap.
+ */
+const hidden = /(?:^|[\\/])\.(?!\.(?:\d{4}_[\d_.]+)?(?:[\\/]|$))/
+
+/** Finds and opens the file at a path: the measured file is the one that is sent, even if its name then refers to another file. */
 export async function openFile(
-  settings: StaticSettings,
-  segments: readonly string[],
+  { root, followSymlinks, dotfiles }: StaticSettings,
+  asked: string,
 ): Promise<RegularFile | 'folder' | undefined> {
-  const { root, followSymlinks, dotfiles } = settings
-  const asked = join(root, ...segments)
   const isServable = (real: string) =>
-    !isOtherSpelling(asked, real) && (dotfiles === 'allow' || !hasDotfile(real.slice(root.length).split(/[\\/]/)))
+    !isOtherSpelling(asked, real) && (dotfiles === 'allow' || !hidden.test(relative(root, real)))
   try {
-    const found = await (followSymlinks ? openInside(undefined, asked) : openInside(root, asked, isServable))
+    const found = await openInside(followSymlinks ? undefined : root, asked, isServable)
     return found && (await regularFile(found.path, found.handle))
   } catch (error) {
     if ((error as { kind?: unknown }).kind === 'a folder') return 'folder'
@@ -30,7 +34,7 @@ export async function findFile(
 ): Promise<RegularFile | 'redirect' | undefined> {
   const last = segments.at(-1)
   if (last === '') return findIndex(settings, segments.slice(0, -1))
-  const found = await openFile(settings, segments)
+  const found = await openFile(settings, join(settings.root, ...segments))
   if (found === 'folder') {
     if (!settings.redirect) return undefined
     const index = await findIndex(settings, segments)
@@ -52,7 +56,7 @@ async function firstOf(
   names: readonly string[],
 ): Promise<RegularFile | undefined> {
   for (const name of names) {
-    const found = await openFile(settings, [...folder, name])
+    const found = await openFile(settings, join(settings.root, ...folder, name))
     if (found !== undefined && found !== 'folder') return found
   }
   return undefined

@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import Negotiator from 'negotiator'
 import type { Request, Response } from '../../kernel/index.ts'
 import type { RegularFile } from '../shared/files/regular-file.ts'
@@ -7,8 +6,6 @@ import { mediaTypeOfFile } from '../shared/http/media-types.ts'
 import { fileValidators } from '../shared/http/validators.ts'
 import { openFile } from './find.ts'
 import type { StaticSettings } from './options.ts'
-
-// A bare kernel has no server that has already done this.
 
 const endings = { br: '.br', gzip: '.gz' } as const
 type Encoding = keyof typeof endings
@@ -54,7 +51,7 @@ export async function sendFound(
   }
 }
 
-/** Finds the compressed sibling of a file that this client can read; `undefined` without one. */
+/** Finds the compressed sibling of a file that this client can read, beside the file itself and not a link to it; `undefined` without one. */
 async function encodedSibling(
   settings: StaticSettings,
   { path }: RegularFile,
@@ -62,11 +59,9 @@ async function encodedSibling(
 ): Promise<{ readonly file: RegularFile; readonly encoding: Encoding } | undefined> {
   if (acceptEncoding === undefined) return undefined
   const accepted = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(preferred)
-  const folder = path.slice(settings.root.length, -basename(path).length).split(/[\\/]/)
   for (const encoding of preferred) {
     if (!accepted.includes(encoding)) continue
-    const name = basename(path) + endings[encoding]
-    const file = await openFile(settings, [...folder.filter((part) => part !== ''), name])
+    const file = await openFile(settings, path + endings[encoding])
     if (file !== undefined && file !== 'folder') return { file, encoding }
   }
   return undefined

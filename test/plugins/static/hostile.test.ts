@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
@@ -52,6 +52,51 @@ describe('no spelling gets out of the root', () => {
     const denied = makeServer({ dotfiles: 'deny' })
     ;(await denied.get('/.env')).assertBodySubset({ code: 'FileForbiddenError' })
     ;(await denied.get('/.nothing')).assertStatus(403)
+  })
+
+  test.each<[kind: string, link: string, target: string, path: string]>([
+    ['a dotfile of the root', 'settings', '.env', '/settings'],
+    ['a folder with a dot in the root', 'repo', '.git', '/repo/config'],
+    ['a dotfile outside of the root', 'out', '../.env', '/out'],
+    ['a folder with a dot outside of the root', 'out', '../project/.git', '/out/config'],
+    ['a folder that begins with two dots', 'out', '..old', '/out/config'],
+    ['a dotfile in a folder of Kubernetes', 'out', '..2026_11_29_00_10_12.42/.env', '/out'],
+  ])('no link leads to %s, unless dotfiles are allowed', async (_kind, link, target, path) => {
+    for (const dotfiles of ['ignore', 'deny', 'allow']) {
+      const { get, root } = makeServer({ followSymlinks: true, dotfiles })
+      for (const folder of ['../project/.git', '..old', '..2026_11_29_00_10_12.42']) {
+        mkdirSync(join(root, folder), { recursive: true })
+        for (const name of ['config', '.env']) writeFileSync(join(root, folder, name), secret)
+      }
+      writeFileSync(join(root, '../.env'), secret)
+      symlinkSync(target, join(root, link))
+      const res = await get(path)
+      expect([dotfiles, res.statusCode()]).toEqual([dotfiles, dotfiles === 'allow' ? 200 : 404])
+    }
+  })
+
+  test.each([
+    true,
+    false,
+  ])('the files of a ConfigMap of Kubernetes are served, with followSymlinks: %s', async (followSymlinks) => {
+    const { get, root } = makeServer({ followSymlinks })
+    const version = '..2026_11_29_00_10_12.1234567890'
+    mkdirSync(join(root, version))
+    writeFileSync(join(root, version, 'config.json'), '{}')
+    symlinkSync(version, join(root, '..data'))
+    symlinkSync('..data/config.json', join(root, 'config.json'))
+    expect((await get('/config.json')).text()).toBe('{}')
+    for (const folder of ['..data', version]) (await get(`/${folder}/config.json`)).assertStatus(404)
+  })
+
+  test('a folder above the root may begin with a dot, also where a link leads', async () => {
+    const { root } = makeServer()
+    const [inner, shared] = [join(root, '.app/public'), join(root, '.app/shared')]
+    for (const folder of [inner, shared]) mkdirSync(folder, { recursive: true })
+    writeFileSync(join(shared, 'app.js'), 'shared')
+    symlinkSync('../shared', join(inner, 'shared'))
+    const { get } = makeServer({ root: inner, followSymlinks: true })
+    expect((await get('/shared/app.js')).text()).toBe('shared')
   })
 
   test('a pipe, a device and a socket are not files, and no one waits for them', async () => {

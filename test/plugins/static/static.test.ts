@@ -1,8 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile, rename } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { definePlugin, type Middleware, type Response, RouteCollection, Server } from 'framework'
 import { static as staticFiles } from 'framework/plugins/static'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -451,6 +451,20 @@ describe('precompressed files', () => {
       'if-none-match': res.headers().etag as string,
     })
     again.assertStatus(304)
+  })
+
+  test('of a link are those beside the file that it leads to', async () => {
+    const { get, root } = makeServer({ precompressed: true, followSymlinks: true })
+    mkdirSync(join(root, '../shared'))
+    writeFileSync(join(root, '../shared/app.js'), 'shared')
+    symlinkSync('../shared/app.js', join(root, 'shared.js'))
+    for (const folder of ['.', 'docs']) writeFileSync(join(root, folder, 'app.js.gz'), gzipSync('another file'))
+    const headers = { 'accept-encoding': 'gzip' }
+    const plain = await get('/shared.js', headers)
+    expect([plain.headers()['content-encoding'], plain.text()]).toEqual([undefined, 'shared'])
+    writeFileSync(join(root, '../shared/app.js.gz'), gzipSync('shared'))
+    const packed = await get('/shared.js', headers)
+    expect([packed.headers()['content-encoding'], gunzipSync(packed.raw()).toString()]).toEqual(['gzip', 'shared'])
   })
 
   test('one without a sibling is sent as it is', async () => {
