@@ -1,14 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { definePlugin, type Request } from '../../kernel/index.ts'
 import { lateWithin } from '../shared/http/late-within.ts'
+import { RouteValue } from '../shared/http/route-value.ts'
 import { option } from '../shared/options/index.ts'
-import { type ContextValues, contextClass, type RequestContext } from './context.ts'
+import { type ContextClass, type ContextValues, contextClass, type RequestContext } from './context.ts'
 
 // One storage for all servers of the process: each stored object belongs to one request anyway.
 const storage = new AsyncLocalStorage<RequestContext | undefined>()
 
 const slot = Symbol('requestContext')
 type Holder = Request & { [slot]?: RequestContext }
+
+/** The class of the nearest scope: the accessor is that of the first registration, and may be read before the middleware of a scope. */
+const classes = new RouteValue<ContextClass>()
 
 const contextOptions = option
   .record(
@@ -43,20 +47,22 @@ export const requestContext = definePlugin({
   access: false,
   options: contextOptions,
   setup(ctx, Context) {
+    const contextOf = (req: Holder): RequestContext => {
+      req[slot] ??= new (classes.of(req) ?? Context)(req)
+      return req[slot]
+    }
+    ctx.onRoute((route) => classes.set(route, Context))
+
     ctx.decorate('request', {
       context: {
-        // For reads before the middleware has run.
         get(this: Holder) {
-          this[slot] ??= new Context(this)
-          return this[slot]
+          return contextOf(this)
         },
       },
     })
 
     ctx.use(function requestContext(req, _res, next) {
-      const context = new Context(req)
-      ;(req as Holder)[slot] = context
-      return storage.run(context, next)
+      return storage.run(contextOf(req), next)
     })
 
     lateWithin(ctx, (req: Holder, work) => storage.run(req[slot], work))

@@ -222,6 +222,27 @@ describe('where it holds', () => {
     ;(await server.inject.get('/')).assertBodyDeepEqual('x')
   })
 
+  test('values that were read or set before the middleware has run are kept', async () => {
+    let made = 0
+    const early = (req: { context: { n?: string; count?: number } }, _res: unknown, next: () => void) => {
+      req.context.n = `set ${req.context.count}`
+      return next()
+    }
+    const server = serverWith([early, requestContext({ count: () => ++made })])
+    server.get('/', (req) => [req.context.n, currentContext()?.count])
+    const part = definePlugin({
+      name: 'part',
+      scoped: true,
+      setup(ctx) {
+        ctx.register(requestContext({ count: () => 10 }))
+        ctx.get('/part', (req) => [req.context.n, currentContext()?.count])
+      },
+    })
+    server.register(part())
+    ;(await server.inject.get('/')).assertBodyDeepEqual(['set 1', 1])
+    ;(await server.inject.get('/part')).assertBodyDeepEqual(['set 10', 10])
+  })
+
   test('a scope may have its own', async () => {
     const server = serverWith({ requestContext: { n: () => 'outer' } })
     const part = definePlugin({
