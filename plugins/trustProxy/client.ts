@@ -100,9 +100,9 @@ interface ForwardedElement {
 /** Longer than any request head that a server accepts by default; a longer header is ignored. */
 const maxLength = 16_384
 
-// One pair of an element (RFC 7239 section 4): a token, and a token or a quoted string. The two alternatives of the value
-// begin differently and no part can match an empty string, so matching takes linear time.
-const pair = /[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:([^\s",;]+)|"((?:[^"\\]|\\.)*)")[ \t]*(?=([;,]|$))/y
+// One pair of an element (RFC 7239 section 4) with its separator: a token, and a token or a quoted string, or nothing. The two
+// alternatives of the value begin differently and each part ends where the next one begins, so matching takes linear time.
+const pair = /[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:([^\s",;]+)|"((?:[^"\\]|\\.)*)")[ \t]*)?([;,]|$)/y
 
 /**
  * The elements of a `Forwarded` header, the nearest proxy's first. A malformed element is empty, and so are the elements
@@ -110,22 +110,24 @@ const pair = /[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:([^\s",;]+)|"((?:[^"\\]|\\
  */
 function parseForwarded(header: string | undefined): ForwardedElement[] {
   if (header === undefined || header.length > maxLength) return []
-  let elements: ForwardedElement[] = [{}]
+  let elements: ForwardedElement[] = []
+  let before: string | undefined = ','
   let at = 0
   while (at < header.length) {
     pair.lastIndex = at
     const found = pair.exec(header)
-    if (found === null || !takePair(found, elements[0]!)) {
+    // Nothing between two commas is not an element (RFC 9110 section 5.6.1.2). One that says nothing is, and ends the walk.
+    if (before === ',' && (found?.[1] !== undefined || found?.[4] === ';')) elements.unshift({})
+    if (found !== null && takePair(found, elements[0]!)) {
+      before = found[4]
+      at += found[0].length
+    } else {
       // What trusted proxies append to a client's garbage still counts: parsing continues after the next comma.
-      elements = [{}, {}]
+      elements = [{}]
       const comma = header.indexOf(',', at)
-      if (comma === -1) return [{}]
-      at = comma + 1
-      continue
+      before = ','
+      at = comma === -1 ? header.length : comma + 1
     }
-    if (found[4] === ',') elements.unshift({})
-    // Moves past the separator, which the last pair does not have.
-    at += found[0].length + 1
   }
   return elements
 }
