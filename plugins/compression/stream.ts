@@ -19,16 +19,20 @@ export function compressStream(body: StreamBody, coder: Coder): Readable {
   stream.once('close', () => {
     if (!ended) source.cancel()
   })
-  pump(source, stream, coder.flushKind).then(
-    () => {
+  const fail = (error: unknown) => {
+    source.cancel()
+    stream.destroy(error instanceof Error ? error : new Error(String(error)))
+  }
+  const read = stream.read.bind(stream)
+  // Begins with the first read, in the context of the reader: an `onSend` hook of an inner scope, which runs later, may give the body one.
+  stream.read = (size) => {
+    stream.read = read
+    const pumping = pump(source, stream, coder.flushKind).finally(() => {
       ended = true
-    },
-    (error: unknown) => {
-      ended = true
-      source.cancel()
-      stream.destroy(error instanceof Error ? error : new Error(String(error)))
-    },
-  )
+    })
+    pumping.catch(fail)
+    return read(size)
+  }
   return stream
 }
 

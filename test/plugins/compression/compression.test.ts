@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { definePlugin, RouteCollection, Server } from 'framework'
-import { compression } from 'framework/plugins'
+import { compression, requestContext } from 'framework/plugins'
+import { currentContext } from 'framework/plugins/requestContext'
 import { afterEach, describe, expect, test } from 'vitest'
-import { memoryLogger } from '../../support/kernel.ts'
+import { memoryLogger, pause } from '../../support/kernel.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
@@ -450,6 +451,30 @@ describe('where it holds', () => {
       ['HIT', undefined, 1],
       ['HIT', 'br', 1],
     ])
+  })
+
+  test('a streamed body is made in the context that a scope within has given it', async () => {
+    const server = serverWith(true)
+    const part = definePlugin({
+      name: 'part',
+      scoped: true,
+      setup(ctx) {
+        ctx.register(requestContext({ who: () => 'ann' }))
+        ctx.get('/part', (_req, res) =>
+          res.type('text').stream(
+            (async function* () {
+              yield `1 ${JSON.stringify(currentContext())}`
+              await pause(1)
+              yield `, 2 ${JSON.stringify(currentContext())}`
+            })(),
+          ),
+        )
+      },
+    })
+    server.register(part())
+    for (const accept of ['gzip', 'identity']) {
+      expect((await get(server, '/part', accept)).text).toBe('1 {"who":"ann"}, 2 {"who":"ann"}')
+    }
   })
 
   test('bodies of requests are not inflated', async () => {
