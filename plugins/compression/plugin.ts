@@ -46,7 +46,13 @@ export const compression = definePlugin({
     ctx.onSend(function compression(req, res): void | Promise<void> {
       if (ofRoutes.of(req) === false || !isTransformable(res)) return undefined
       // A 304 or 416 stands for a response that would be compressed, and need not have its content type.
-      if (res.statusCode === 304 || res.statusCode === 416) return void res.vary('Accept-Encoding')
+      if (res.statusCode === 304 || res.statusCode === 416) {
+        const etag = String(res.getHeader('etag'))
+        const hasCompressed = etag.startsWith('"') && req.raw.header('if-none-match')?.includes(`W/${etag}`)
+        // The tag that the 200 would have (RFC 9110 section 15.4.5).
+        if (hasCompressed) res.setHeader('etag', `W/${etag}`)
+        return void res.vary('Accept-Encoding')
+      }
       // A partial response is a part of the unchanged bytes. The whole response would vary by encoding.
       if (res.statusCode === 206 || res.getHeader('content-range') !== undefined) {
         if (isCompressible(String(res.getHeader('content-type')))) res.vary('Accept-Encoding')

@@ -453,6 +453,18 @@ describe('where it holds', () => {
     ])
   })
 
+  test.each(['gzip', 'identity'])('a 304 of the cache has the tag of its 200, for %s', async (encoding) => {
+    const server = serverWith(true, { cache: true })
+    server.get('/cached', { cache: { ttl: 60 } }, () => data)
+    const headers = { 'accept-encoding': encoding }
+    const { etag } = (await server.inject({ url: '/cached', headers })).headers
+    for (const known of [etag, `"other", ${etag}`]) {
+      const again = await server.inject({ url: '/cached', headers: { ...headers, 'if-none-match': `${known}` } })
+      expect([again.status, again.headers.etag]).toEqual([304, etag])
+    }
+    expect(String(etag).startsWith('W/')).toBe(encoding === 'gzip')
+  })
+
   test('a streamed body is made in the context that a scope within has given it', async () => {
     const server = serverWith(true)
     const part = definePlugin({
