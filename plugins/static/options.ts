@@ -35,8 +35,8 @@ export interface StaticOptions {
   followSymlinks?: boolean
   /** Whether `file.br` or `file.gz` is sent instead of `file` to clients that can read it. Default false. */
   precompressed?: boolean
-  /** Sets additional headers; called with the path of the file on disk. */
-  setHeaders?: (res: Response, path: string) => void
+  /** Sets additional headers; called with the path of the file on disk, and awaited. */
+  setHeaders?: (res: Response, path: string) => void | Promise<void>
 }
 
 const root = option.custom<string | URL, string>('the path of a folder, or a file: URL', rootOf)

@@ -42,7 +42,7 @@ export async function sendFound(
       .header('last-modified', validators.lastModified)
       .header('etag', validators.etag)
       .header('x-content-type-options', 'nosniff')
-    settings.setHeaders?.(res, found.path)
+    await settings.setHeaders?.(res, found.path)
     const type = mediaTypeOfFile(found.path)
     if (!(await sendOpenFile(req, res, { handle, size: stat.size, type, validators }))) await handle.close()
   } catch (error) {

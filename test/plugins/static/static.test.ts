@@ -6,6 +6,7 @@ import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { definePlugin, type Middleware, type Response, RouteCollection, Server } from 'framework'
 import { static as staticFiles } from 'framework/plugins/static'
 import { afterEach, describe, expect, test } from 'vitest'
+import { pause } from '../../support/kernel.ts'
 import { makeStatic } from '../../support/static-files.ts'
 
 const { makeServer } = makeStatic(afterEach)
@@ -79,6 +80,17 @@ describe('a file', () => {
     const res = await get('/a.txt')
     expect([res.headers()['cache-control'], res.headers()['content-type']]).toEqual(['private', 'text/x-own'])
     expect(paths).toEqual([join(root, 'a.txt')])
+  })
+
+  test('waits for headers of an async setHeaders, whose failure is a 500', async () => {
+    const setHeaders = async (res: Response, path: string) => {
+      await pause(1)
+      if (path.endsWith('.css')) throw new Error('on purpose')
+      res.header('x-late', 'yes')
+    }
+    const { get } = makeServer({ setHeaders })
+    expect((await get('/a.txt')).headers()['x-late']).toBe('yes')
+    ;(await get('/style.css')).assertStatus(500)
   })
 
   test('keeps its length when it is replaced while it is sent', async () => {
