@@ -35,14 +35,17 @@ export async function sendFound(
       }
     }
     const { handle, stat } = file
-    const validators = fileValidators(stat)
+    const { etag, lastModified } = fileValidators(stat)
     const seconds = Math.floor(Math.min(maxAge, longestMs) / 1000)
     res
       .header('cache-control', `public, max-age=${seconds}${immutable ? ', immutable' : ''}`)
-      .header('last-modified', validators.lastModified)
-      .header('etag', validators.etag)
+      .header('last-modified', lastModified)
+      .header('etag', etag)
       .header('x-content-type-options', 'nosniff')
     await settings.setHeaders?.(res, found.path)
+    // A client repeats the validators that it was sent, which may be those of setHeaders.
+    const sent = (name: string) => res.getHeader(name)?.toString()
+    const validators = { etag: sent('etag'), lastModified: sent('last-modified') }
     const type = mediaTypeOfFile(found.path)
     if (!(await sendOpenFile(req, res, { handle, size: stat.size, type, validators }))) await handle.close()
   } catch (error) {

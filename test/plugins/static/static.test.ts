@@ -147,6 +147,35 @@ describe('conditions', () => {
   })
 })
 
+describe('conditions of validators that setHeaders has replaced', () => {
+  const old = 'Mon, 01 Jan 2001 00:00:00 GMT'
+  test.each<[headers: Record<string, string>, status: number]>([
+    [{ 'if-match': '"own"' }, 200],
+    [{ 'if-match': 'W/"b-0"' }, 412],
+    [{ 'if-none-match': '"own"' }, 304],
+    [{ 'if-modified-since': old }, 304],
+    [{ 'if-unmodified-since': old }, 200],
+    [{ 'if-unmodified-since': 'Sun, 31 Dec 2000 00:00:00 GMT' }, 412],
+  ])('%o is %i', async (headers, status) => {
+    const { get } = makeServer({
+      setHeaders: (res: Response) => void res.header('etag', '"own"').header('last-modified', old),
+    })
+    ;(await get('/a.txt', headers)).assertStatus(status)
+  })
+
+  test('a tag that was removed matches nothing', async () => {
+    let etag = ''
+    const setHeaders = (res: Response) => {
+      etag = String(res.getHeader('etag'))
+      res.removeHeader('etag')
+    }
+    const { get } = makeServer({ setHeaders })
+    ;(await get('/a.txt')).assertHeaderNotExists('etag')
+    ;(await get('/a.txt', { 'if-none-match': etag })).assertStatus(200)
+    ;(await get('/a.txt', { 'if-match': etag })).assertStatus(412)
+  })
+})
+
 // ST-02, RFC 9110 section 14.
 describe('ranges', () => {
   test.each<[string, number, string, string?]>([
