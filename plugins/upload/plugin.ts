@@ -1,4 +1,4 @@
-import { definePlugin, type Request } from '../../kernel/index.ts'
+import { definePlugin, type Request, type Response } from '../../kernel/index.ts'
 import { bodyFailures } from '../shared/http/body-parser.ts'
 import { type WorkKind, workKind } from '../shared/work/kind.ts'
 import type { StoredFile, UploadedFile } from './file.ts'
@@ -8,6 +8,13 @@ import type { Store } from './store.ts'
 
 const none: readonly StoredFile[] = []
 const filesOf = new WeakMap<Request, readonly StoredFile[]>()
+
+/** Releases files once the whole response is sent: it may be one of them. */
+function releaseAfter(req: Request, res: Response, files: readonly StoredFile[]): void {
+  req.raw.onSettled(() => {
+    for (const file of files) void file.release(res.statusCode >= 400)
+  })
+}
 
 const work: readonly WorkKind[] = [
   workKind<UploadTrace>({
@@ -54,7 +61,11 @@ export const upload = definePlugin({
     const middlewareFor = (settings: UploadSettings) => {
       const store = storeOf(settings, (error) => ctx.log.warn({ err: error }, 'an upload could not be discarded'))
       stores.push(store)
-      return receiver(settings, store, (req, files) => filesOf.set(req, files))
+      return receiver(settings, store, (req, res, files) => {
+        filesOf.set(req, files)
+        // A middleware has given up waiting, and the hook below may have run without these files.
+        if (res.answered) releaseAfter(req, res, files)
+      })
     }
     const ordinary = middlewareFor(ofServer)
 
@@ -78,11 +89,7 @@ export const upload = definePlugin({
     // Not when the handler ends: one that never ends after a response would keep the files for as long as the server runs.
     ctx.onResponse(function upload(req, res) {
       const files = filesOf.get(req)
-      if (files === undefined) return
-      // Not before the whole response is sent: it may be one of the files.
-      req.raw.onSettled(() => {
-        for (const file of files) void file.release(res.statusCode >= 400)
-      })
+      if (files !== undefined) releaseAfter(req, res, files)
     })
     ctx.onClose(async () => {
       for (const store of stores) await store.close?.()

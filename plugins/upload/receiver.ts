@@ -6,6 +6,7 @@ import {
   PayloadTooLargeError,
   type RawRequest,
   type Request,
+  type Response,
   Trace,
   type TraceOutcome,
 } from '../../kernel/index.ts'
@@ -158,10 +159,10 @@ export function storeOf({ storage, folder }: UploadSettings, warn: (error: unkno
 export function receiver(
   settings: UploadSettings,
   store: Store,
-  keep: (req: Request, files: readonly StoredFile[]) => void,
+  keep: (req: Request, res: Response, files: readonly StoredFile[]) => void,
 ): Middleware {
   const limits = limitsOf(settings)
-  return function upload(req, _res, next) {
+  return function upload(req, res, next) {
     const { raw } = req
     if (!raw.hasBody) return next()
     const boundary = boundaryOf(raw.header('content-type'))
@@ -170,7 +171,7 @@ export function receiver(
     if (Number(raw.header('content-length')) > limits.maxTotalSize) return refuseUnread(raw, limits.maxTotalSize)
     const form = new FormReceiver(boundary, limits, store)
     return followed(form, req).then((received) => {
-      if (received.files.length > 0) keep(req, received.files)
+      if (received.files.length > 0) keep(req, res, received.files)
       req.body = received.fields
       return next()
     })

@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream'
 import { definePlugin, type Request, type RouteOptions, type Server } from 'framework'
 import { type UploadedFile, upload } from 'framework/plugins/upload'
 import { afterEach, describe, expect, test } from 'vitest'
+import { gate } from '../../support/queues.ts'
 import { type Form, file, makeUploads, multipart, pause } from '../../support/uploads.ts'
 
 const { makeServer, makeFolder } = makeUploads(afterEach)
@@ -330,6 +331,27 @@ describe('storage on disk', () => {
       expect(Buffer.compare(res.raw(), content)).toBe(0)
       await expect.poll(() => leftIn(folder)).toEqual([])
     }
+  })
+
+  test('removes files that arrive after a middleware has given up waiting for them', async () => {
+    const folder = makeFolder()
+    const { server, seen } = makeServer({ storage: 'disk', folder })
+    const answered = gate()
+    server.use(async (_req, _res, next) => {
+      setTimeout(answered.open, 20)
+      const late = pause(5).then(() => Promise.reject(new Error('too late')))
+      await Promise.race([next(), late])
+    })
+    const { body, type } = multipart(file('f', 'f', 'content'))
+    async function* slow() {
+      yield body.subarray(0, -10)
+      await answered.opened
+      yield body.subarray(-10)
+    }
+    const res = await server.inject.post('/upload', { body: slow(), headers: { 'content-type': type } })
+    res.assertStatus(500)
+    await expect.poll(() => seen.runs).toBe(1)
+    await expect.poll(() => leftIn(folder)).toEqual([])
   })
 
   test('removes everything when the server closes, the folder as well', async () => {
