@@ -10,7 +10,7 @@ export interface HeaderSets {
 
 /** The headers for one scheme. */
 interface HeaderSet {
-  /** The names, in lower case, of the headers that are the same for every request. */
+  /** The names of all headers, in lower case. */
   readonly names: readonly string[]
   readonly fixed: HeaderPreset
   /** Sets the headers that a function makes for each request. */
@@ -65,8 +65,11 @@ function setOf(options: object & { readonly contentSecurityPolicy: Policy }): He
   const given = isDynamic ? { ...options, contentSecurityPolicy: false } : options
   // The package's middlewares use only these members of the response, and read the request only if a directive is a function.
   library.default(given as library.HelmetOptions)({} as never, recorder as never, raise)
-  const dynamic = isDynamic ? dynamicPolicy(policy as object) : undefined
-  return { names: Object.keys(fixed), fixed: presetHeaders(fixed), dynamic }
+  const names = Object.keys(fixed)
+  if (!isDynamic) return { names, fixed: presetHeaders(fixed), dynamic: undefined }
+  const { reportOnly } = policy as { readonly reportOnly?: boolean }
+  names.push(`content-security-policy${reportOnly ? '-report-only' : ''}`)
+  return { names, fixed: presetHeaders(fixed), dynamic: dynamicPolicy(policy as object) }
 }
 
 /** Turns every iterable into an array, since some can be read only once, and the symbol of another copy of the package into this one's. */

@@ -37,8 +37,6 @@ export const helmet = definePlugin({
     // Handles requests that failed or got a response before the middleware above ran. A header that a handler removed stays removed.
     ctx.onSend(function helmetOnSend(req, res) {
       const set = setOf(req)
-      const last = set.names.at(-1)
-      if (last === undefined || res.getHeader(last) !== undefined) return
       if (set.names.every((name) => res.getHeader(name) === undefined)) apply(set, req, res)
     })
   },

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { definePlugin, RouteCollection, Server } from 'framework'
+import { definePlugin, type Middleware, RouteCollection, Server } from 'framework'
 import helmetPackage from 'helmet'
 import { afterEach, describe, expect, test } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
@@ -270,6 +270,43 @@ describe('directives that are functions', () => {
       expect([res.status, res.headers['content-security-policy']]).toEqual([500, undefined])
       expect(res.headers['x-content-type-options']).toBe('nosniff')
     }
+  })
+})
+
+describe('a policy with functions as the only header', () => {
+  const only = (source: () => string, reportOnly: boolean) => ({
+    crossOriginOpenerPolicy: false,
+    crossOriginResourcePolicy: false,
+    originAgentCluster: false,
+    referrerPolicy: false,
+    strictTransportSecurity: false,
+    xContentTypeOptions: false,
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xFrameOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+    contentSecurityPolicy: { directives: { scriptSrc: [source] }, reportOnly },
+  })
+
+  test.each([false, true])('is on a response given before it had its turn, with reportOnly: %s', async (reportOnly) => {
+    let count = 0
+    const early: Middleware = (req, res, next) => (req.path === '/early' ? void res.ok('early') : next())
+    const { helmet } = await import('framework/plugins')
+    const plugins = [early, helmet(only(() => `'nonce-${++count}'`, reportOnly))]
+    const server = new Server({ plugins, router: new RouteCollection(), logger: memoryLogger() })
+    servers.push(server)
+    server.get('/late', () => 'late')
+    for (const [i, url] of ['/late', '/early', '/none'].entries()) {
+      const { headers } = await server.inject({ url })
+      const policy = headers[`content-security-policy${reportOnly ? '-report-only' : ''}`]
+      expect(policy).toContain(`script-src 'nonce-${i + 1}'`)
+    }
+  })
+
+  test('that fails is one failure of the request', async () => {
+    const server = serverWith(only(() => 'nonce-1', false))
+    expect((await server.inject({ url: '/a' })).status).toBe(500)
   })
 })
 
