@@ -1,5 +1,6 @@
 import { clock, systemClock } from '../../kernel/index.ts'
 import { answerWithin } from '../shared/stores/availability.ts'
+import { safely } from '../shared/values/safely.ts'
 import type { CheckedServices, ReadCheck } from './options.ts'
 
 export type Outcome = 'ok' | 'degraded' | 'error'
@@ -70,7 +71,8 @@ export function askedCheck(
 
   function failure(): Outcome {
     const { onFailure = 'error' } = check
-    const given = typeof onFailure === 'function' ? onFailure(services) : onFailure
+    // A function that throws must not take the other checks from the response.
+    const given = typeof onFailure === 'function' ? safely(() => onFailure(services)) : onFailure
     return given === 'degraded' ? given : 'error'
   }
 

@@ -38,6 +38,7 @@ describe('what a failure means', () => {
     [{ check: away, onFailure: 'degraded' }, 'degraded', 200],
     [{ check: away, onFailure: () => 'degraded' }, 'degraded', 200],
     [{ check: away, onFailure: () => 'fine' }, 'error', 503],
+    [{ check: away, onFailure: () => JSON.parse('no JSON') }, 'error', 503],
     [{ check: () => false, onFailure: 'degraded' }, 'degraded', 200],
     [{ check: () => 'degraded', onFailure: 'error' }, 'degraded', 200],
     [{ check: () => true, onFailure: 'degraded' }, 'ok', 200],
