@@ -57,7 +57,7 @@ class RewrittenRequest implements RawRequest {
     this.original.onSettled(listener, always)
   }
   refusal(): Error | undefined {
-    return this.#failure ?? this.original.refusal()
+    return this.original.refusal() ?? this.#failure
   }
   hangUp(): void {
     this.original.hangUp()
@@ -75,7 +75,10 @@ const isAcceptable = ({ host, hostOptional }: RawRequest): boolean =>
 export const originalOf = (raw: RawRequest): RawRequest =>
   raw instanceof RewrittenRequest ? originalOf(raw.original) : raw
 
-/** Applies the rewriters in order, each to the result of the previous one. Never throws: a failure becomes a refusal. */
+/**
+ * Applies the rewriters in order, each to the result of the previous one. Never throws: a failure becomes a refusal. Later ones still apply:
+ * without the address of its client, a refused request would count for its proxy.
+ */
 export function rewriteRequest(raw: RawRequest, rewriters: readonly Rewriter[]): RawRequest {
   let current = raw
   for (const rewriter of rewriters) {
@@ -90,7 +93,7 @@ export function rewriteRequest(raw: RawRequest, rewriters: readonly Rewriter[]):
       current = new RewrittenRequest(current, rewrite)
     } catch (error) {
       const strange = 'a rewriter threw something that is not an error'
-      return new RewrittenRequest(current, {}, error instanceof Error ? error : new Error(strange, { cause: error }))
+      current = new RewrittenRequest(current, {}, error instanceof Error ? error : new Error(strange, { cause: error }))
     }
   }
   return current

@@ -1,4 +1,5 @@
-import { RouteCollection, Server } from 'framework'
+import { type Middleware, RouteCollection, Server } from 'framework'
+import { methodOverride, trustProxy } from 'framework/plugins'
 import { describe, expect, test } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
 
@@ -56,6 +57,22 @@ describe('a POST with the header', () => {
     res.assertStatus(400).assertBodySubset({ code: 'BadRequestError' })
     expect((res.body() as { message: string }).message).toContain('PUT, PATCH or DELETE')
   })
+})
+
+test('a refused one has the address of its client, also if trustProxy comes later', async () => {
+  const seen: string[] = []
+  const watch: Middleware = (req, _res, next) => {
+    seen.push(req.ip)
+    return next()
+  }
+  const server = new Server({
+    plugins: [methodOverride(), trustProxy({ trustedProxies: ['10.0.0.1'] }), watch],
+    router: new RouteCollection(),
+    logger: memoryLogger(),
+  })
+  const headers = { [header]: 'GET', 'x-forwarded-for': '203.0.113.9' }
+  ;(await server.inject.post('/a', { headers, ip: '10.0.0.1' })).assertStatus(400)
+  expect(seen).toEqual(['203.0.113.9'])
 })
 
 describe('requests that are not overridden', () => {
