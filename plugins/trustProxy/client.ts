@@ -49,8 +49,8 @@ export function fromXForwarded(raw: RawRequest, peer: string, trusts: Trust): Re
   const { address, hops } = walk(peer, fromRight(raw.header('x-forwarded-for')), trusts)
   return {
     ip: address,
-    secure: isSecure(memberAt(raw.header('x-forwarded-proto'), hops)),
-    host: memberAt(raw.header('x-forwarded-host'), hops),
+    secure: isSecure(reportAt([...fromRight(raw.header('x-forwarded-proto'))], hops)),
+    host: reportAt([...fromRight(raw.header('x-forwarded-host'))], hops),
   }
 }
 
@@ -59,7 +59,7 @@ export function fromForwarded(raw: RawRequest, peer: string, trusts: Trust): Rew
   const elements = parseForwarded(raw.header('forwarded')).slice(0, maxHops)
   const addresses = elements.map((element) => element.for ?? '')
   const { address, hops } = walk(peer, addresses, trusts)
-  const element = elements[Math.min(hops, elements.length) - 1]
+  const element = reportAt(elements, hops)
   return { ip: address, secure: isSecure(element?.proto), host: element?.host }
 }
 
@@ -79,15 +79,9 @@ function* fromRight(list: string | undefined): Generator<string> {
   }
 }
 
-/** The member written by the proxy that is `hops` steps away; if there are fewer members, the farthest one. */
-function memberAt(list: string | undefined, hops: number): string | undefined {
-  let found: string | undefined
-  let at = 0
-  for (const member of fromRight(list)) {
-    found = member
-    if (++at === hops) break
-  }
-  return found
+/** What the proxy wrote that is `hops` steps away; if there are fewer reports, the farthest one. */
+function reportAt<Report>(reports: readonly Report[], hops: number): Report | undefined {
+  return reports[Math.min(hops, reports.length) - 1]
 }
 
 /** One element of a `Forwarded` header: the report of one proxy. */
