@@ -64,7 +64,10 @@ const imfOr850 = /^[A-Z][a-z]{2,8}, .+ GMT$/
 /** A date without a zone, which means GMT: `Date.parse` would read it as the time of this machine. */
 const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/
 
-/** The time of an HTTP date (RFC 9110 section 5.6.7). NaN for an invalid one: comparisons with it fail, so its condition is ignored. */
+/**
+ * The time of an HTTP date (RFC 9110 section 5.6.7). NaN for an invalid one: comparisons with it fail, so its condition is ignored. A year of
+ * two digits is one from 1950 to 2049, where the standard has at most 50 years from now: clients repeat dates of responses, which are past.
+ */
 function timeOf(date: string | undefined): number {
   if (date === undefined) return Number.NaN
   if (imfOr850.test(date)) return Date.parse(date)
