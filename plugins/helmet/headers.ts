@@ -61,7 +61,9 @@ function setOf(options: object & { readonly contentSecurityPolicy: Policy }): He
     removeHeader() {},
   }
   const directives = typeof policy === 'object' ? Object.values(policy.directives) : []
-  const isDynamic = directives.some((sources) => Array.isArray(sources) && sources.some(isFunction))
+  const isDynamic = directives.some(
+    (sources) => Array.isArray(sources) && sources.some((one) => typeof one === 'function'),
+  )
   const given = isDynamic ? { ...options, contentSecurityPolicy: false } : options
   // The package's middlewares use only these members of the response, and read the request only if a directive is a function.
   library.default(given as library.HelmetOptions)({} as never, recorder as never, raise)
@@ -69,7 +71,9 @@ function setOf(options: object & { readonly contentSecurityPolicy: Policy }): He
   if (!isDynamic) return { names, fixed: presetHeaders(fixed), dynamic: undefined }
   const { reportOnly } = policy as { readonly reportOnly?: boolean }
   names.push(`content-security-policy${reportOnly ? '-report-only' : ''}`)
-  return { names, fixed: presetHeaders(fixed), dynamic: dynamicPolicy(policy as object) }
+  const middleware = library.contentSecurityPolicy(policy as object)
+  // `setHeader`, the only member of the response that it calls, works in the same way.
+  return { names, fixed: presetHeaders(fixed), dynamic: (req, res) => middleware(req as never, res as never, raise) }
 }
 
 /** Turns every iterable into an array, since some can be read only once, and the symbol of another copy of the package into this one's. */
@@ -82,14 +86,6 @@ function listed(directives: object): Record<string, unknown> {
       return [name, isIterable ? [...(sources as Iterable<unknown>)] : sources]
     }),
   )
-}
-
-const isFunction = (value: unknown) => typeof value === 'function'
-
-function dynamicPolicy(policy: object): HeaderSet['dynamic'] {
-  const middleware = library.contentSecurityPolicy(policy)
-  // `setHeader`, the only member of the response that it calls, works in the same way.
-  return (req, res) => middleware(req as never, res as never, raise)
 }
 
 function raise(error?: unknown): void {

@@ -47,10 +47,7 @@ export const requestContext = definePlugin({
   access: false,
   options: contextOptions,
   setup(ctx, Context) {
-    const contextOf = (req: Holder): RequestContext => {
-      req[slot] ??= new (classes.of(req) ?? Context)(req)
-      return req[slot]
-    }
+    const contextOf = (req: Holder): RequestContext => (req[slot] ??= new (classes.of(req) ?? Context)(req))
     ctx.onRoute((route) => classes.set(route, Context))
 
     ctx.decorate('request', {

@@ -62,8 +62,7 @@ async function encodedSibling(
 ): Promise<{ readonly file: RegularFile; readonly encoding: Encoding } | undefined> {
   if (acceptEncoding === undefined) return undefined
   const accepted = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(preferred)
-  for (const encoding of preferred) {
-    if (!accepted.includes(encoding)) continue
+  for (const encoding of preferred.filter((one) => accepted.includes(one))) {
     const file = await openFile(settings, path + endings[encoding])
     if (file !== undefined && file !== 'folder') return { file, encoding }
   }

@@ -7,12 +7,9 @@ export type Trust = (address: string, hop: number) => boolean
 /** How many entries of a list are read, from its end; a chain of proxies is never that long. */
 export const maxHops = 64
 
-const secure: Readonly<Record<string, boolean>> = { http: false, https: true, ws: false, wss: true }
-
-function isSecure(protocol: string | undefined): boolean | undefined {
-  const name = protocol?.toLowerCase()
-  return name !== undefined && Object.hasOwn(secure, name) ? secure[name] : undefined
-}
+/** Whether a scheme is that of a secure connection; `undefined` for any other scheme. */
+const isSecure = (protocol = ''): boolean | undefined =>
+  /^(?:http|ws)$/i.test(protocol) ? false : /^(?:https|wss)$/i.test(protocol) || undefined
 
 /** The address in one entry of a forwarding header: bare, in brackets, or with a port. */
 function addressOfEntry(entry: string): string | undefined {

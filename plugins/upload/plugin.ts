@@ -9,13 +9,6 @@ import type { Store } from './store.ts'
 const none: readonly StoredFile[] = []
 const filesOf = new WeakMap<Request, readonly StoredFile[]>()
 
-/** Releases files once the whole response is sent: it may be one of them. */
-function releaseAfter(req: Request, res: Response, files: readonly StoredFile[]): void {
-  req.raw.onSettled(() => {
-    for (const file of files) void file.release(res.statusCode >= 400)
-  })
-}
-
 const work: readonly WorkKind[] = [
   workKind<UploadTrace>({
     channel: 'upload',
@@ -58,13 +51,18 @@ export const upload = definePlugin({
     // Loads the modules for uploads only if they are used.
     const { receiver, storeOf } = await import('./receiver.ts')
     const stores: Store[] = []
+    const release = (req: Request, res: Response) =>
+      // Not before the whole response is sent: it may be one of the files.
+      req.raw.onSettled(() => {
+        for (const file of filesOf.get(req) ?? none) void file.release(res.statusCode >= 400)
+      })
     const middlewareFor = (settings: UploadSettings) => {
       const store = storeOf(settings, (error) => ctx.log.warn({ err: error }, 'an upload could not be discarded'))
       stores.push(store)
       return receiver(settings, store, (req, res, files) => {
         filesOf.set(req, files)
         // A middleware has given up waiting, and the hook below may have run without these files.
-        if (res.answered) releaseAfter(req, res, files)
+        if (res.answered) release(req, res)
       })
     }
     const ordinary = middlewareFor(ofServer)
@@ -88,8 +86,7 @@ export const upload = definePlugin({
     })
     // Not when the handler ends: one that never ends after a response would keep the files for as long as the server runs.
     ctx.onResponse(function upload(req, res) {
-      const files = filesOf.get(req)
-      if (files !== undefined) releaseAfter(req, res, files)
+      if (filesOf.has(req)) release(req, res)
     })
     ctx.onClose(async () => {
       for (const store of stores) await store.close?.()

@@ -224,8 +224,6 @@ const form = new RegExp(
   'i',
 )
 
-const malformed = () => BadRequestError('the content type of the form has no valid boundary')
-
 /**
  * The boundary of a multipart form; `undefined` for any other body. Parses strictly (RFC 9110 section 8.3.1): a content type that begins as
  * a multipart form must have exactly one.
@@ -234,6 +232,6 @@ function boundaryOf(header: string | undefined): string | undefined {
   if (header === undefined || !multipart.test(header)) return undefined
   const [, quoted, bare] = form.exec(header) ?? []
   const boundary = quoted ?? bare
-  if (boundary === undefined) throw malformed()
+  if (boundary === undefined) throw BadRequestError('the content type of the form has no valid boundary')
   return boundary
 }

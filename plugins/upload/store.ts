@@ -85,21 +85,18 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
       warn(error)
     }
   }
-  const written = async (source: UploadSource) => {
-    const writing = Promise.resolve(sink.write(source))
-    // A sink that ignores the signal must not delay the response.
-    return unlessAborted(writing, source.signal, () => {
-      writing.then(discard, () => {})
-      throw source.signal.reason
-    })
-  }
-
   return {
     async write({ content, ...facts }: StoreSource): Promise<Stored> {
       const stream = Readable.from(content, { objectMode: false })
       // If a sink stops reading early, the stream fails, which is not an error; a sink that fails reports that itself.
       stream.on('error', () => {})
-      const result = await written({ ...facts, stream }).finally(() => stream.destroy())
+      const writing = (async () => sink.write({ ...facts, stream }))()
+      // A sink that ignores the signal must not delay the response.
+      const written = unlessAborted(writing, facts.signal, () => {
+        writing.then(discard, () => {})
+        throw facts.signal.reason
+      })
+      const result = await written.finally(() => stream.destroy())
       const release = async (failed: boolean) => {
         // Not awaited: the client gets its response however long this takes.
         if (failed) void discard(result)
