@@ -203,6 +203,25 @@ export function testMqttBroker(make: Make<MqttConnectOptions>, options: MqttBrok
     await eventually(() => assert.deepEqual(late.calls, [['live']]))
   })
 
+  ofPackets(
+    'a handler that has received a kept message live does not receive it again with a new handler',
+    async ({ start, kept, unique }) => {
+      await start()
+      const topic = unique('kept/live')
+      const [first, second, third] = [recorder(), recorder(), recorder()]
+      kept(await mqtt.subscribe(topic, first, { qos: 1 }))
+      await mqtt.publish(topic, 'on', { qos: 1, retain: true })
+      await eventually(() => assert.deepEqual(first.calls, [['on']]))
+      kept(await mqtt.subscribe(topic, second, { qos: 1 }))
+      kept(await mqtt.subscribe(`${topic}/#`, third, { qos: 1 }))
+      await eventually(() => assert.deepEqual([second.calls, third.calls], [[['on']], [[topic, 'on']]]))
+      await mqtt.publish(topic, 'end', { qos: 1 })
+      await eventually(() => assert.deepEqual(first.calls.at(-1), ['end']))
+      assert.deepEqual(first.calls, [['on'], ['end']])
+      await mqtt.publish(topic, '', { qos: 1, retain: true })
+    },
+  )
+
   ofPackets('what came with a message, when it is asked for', async ({ start, kept, unique }) => {
     await start()
     const topic = unique('details')

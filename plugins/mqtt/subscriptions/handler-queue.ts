@@ -41,7 +41,7 @@ const defaultMaxWaiting = 10_000
 /** Ten thousand messages of a megabyte would fill the memory of a machine. */
 const mostWaitingBytes = 64 * 2 ** 20
 
-/** For how many topics a handler remembers that it has received the retained message. */
+/** For how many topics a handler remembers what it has received. */
 const mostRemembered = 100_000
 
 /** One handler, with the messages that wait for it. */
@@ -52,7 +52,10 @@ export class HandlerQueue {
   /** Bytes of the waiting messages. */
   #size = 0
   readonly #running = new Running()
+  /** The topics whose retained message has come on this connection. */
   readonly #kept = new Set<string>()
+  /** The digest of the last message by topic, live or retained. */
+  readonly #last = new Map<string, number>()
   readonly #attempts: Attempts<Delivered, MqttMessageTrace, void>
   #isRefusing = false
   #isDropping = false
@@ -68,18 +71,22 @@ export class HandlerQueue {
   }
 
   /**
-   * Whether a retained message of the topic is new to this handler. The broker sends it to every new subscriber; a second
-   * subscription to the same filter makes the broker send it to the first subscriber once more.
+   * Notes a message; returns whether it is new to this handler. The broker sends a retained message again when another handler subscribes,
+   * and when the connection is back: then it may have changed, and the session has no messages of QoS 0.
    */
-  isNew(topic: string): boolean {
-    if (this.#kept.has(topic)) return false
-    if (this.#kept.size < mostRemembered) this.#kept.add(topic)
-    return true
+  isNew({ topic, retain }: Incoming['details'], digest: number): boolean {
+    const isKnown = this.#kept.has(topic) || this.#last.get(topic) === digest
+    if (this.#last.has(topic) || this.#last.size < mostRemembered) {
+      this.#last.set(topic, digest)
+      if (retain) this.#kept.add(topic)
+    }
+    return !retain || !isKnown
   }
 
-  /** Called when the broker has forgotten the subscription, and will send its retained messages again. */
-  forgetKept(): void {
+  /** Called when the connection is back: the broker will send its retained messages again. */
+  reconnected(resumed: boolean): void {
     this.#kept.clear()
+    if (!resumed) this.#last.clear()
   }
 
   /** Adds a message; `done` is called once, when the handler has finished or will not begin. */

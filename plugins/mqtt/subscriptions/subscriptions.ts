@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { isInTime, systemClock } from '../../../kernel/index.ts'
 import { withinTime } from '../../shared/values/promises.ts'
 import { notifyFailure } from '../failures.ts'
@@ -123,9 +124,8 @@ export class Subscriptions {
    */
   async up(resumed: boolean): Promise<Refusal[]> {
     this.isUp = true
-    if (resumed) {
-      for (const filter of this.#left) void this.#run.link.unsubscribe(filter).catch(() => {})
-    } else for (const queue of this.queues) queue.forgetKept()
+    for (const queue of this.queues) queue.reconnected(resumed)
+    if (resumed) for (const filter of this.#left) void this.#run.link.unsubscribe(filter).catch(() => {})
     this.#left.clear()
     const refused: Refusal[] = []
     const ask = (entry: Entry) => this.#ask(entry).catch((error) => refused.push(this.#refuse(entry, error)))
@@ -155,8 +155,8 @@ export class Subscriptions {
       if (isLate) message.handled()
       return isLate
     }
-    const { topic, retain } = message.details
-    const queues = entries.flatMap((entry) => [...entry.queues]).filter((queue) => !retain || queue.isNew(topic))
+    const digest = crc32(message.payload)
+    const queues = entries.flatMap((entry) => [...entry.queues]).filter((queue) => queue.isNew(message.details, digest))
     let left = queues.length
     if (left === 0) message.handled()
     const done = () => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { createServer, type Socket } from 'node:net'
+import { connect as connectTo, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   type MqttConnectOptions,
@@ -24,6 +24,7 @@ declare module 'framework' {
     'dies/will': unknown
     'away/left': unknown
     'away/made': unknown
+    'away/kept': unknown
     dies: unknown
     frozen: unknown
     'ice/a': unknown
@@ -273,6 +274,55 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     await vi.waitFor(() => expect(seen).toEqual(['queued', 'live']), 20_000)
     await MqttService.disconnect()
     await connect({ url: broker.url, clientId: 'away' })
+  })
+
+  test.each([
+    ['MQTT 5', { clientId: 'kept-5', protocolVersion: 5, clean: false }, ['on', 'off']],
+    ['MQTT 3.1.1', { clientId: 'kept-4', protocolVersion: 4, clean: false }, ['on', 'off']],
+    // A handler cannot know whether there were other messages meanwhile.
+    ['no session', {}, ['on', 'off', 'off']],
+  ] as const)('a kept message that changes while the connection is away, %s', async (_name, options, expected) => {
+    const upstreams = new Map<Socket, Socket>()
+    let isAway = false
+    const way = await fakeBroker((socket, data) => {
+      if (isAway) return void socket.destroy()
+      const upstream = upstreams.get(socket) ?? connectTo(broker.port, '127.0.0.1').on('error', () => {})
+      if (!upstreams.has(socket))
+        socket
+          .once('close', () => upstream.destroy())
+          .pipe(upstream)
+          .pipe(socket)
+      if (!upstreams.has(socket)) upstream.write(data)
+      upstreams.set(socket, upstream)
+    })
+    const other = new MqttService({ url: broker.url, subscribe: false, logger: memoryLogger() })
+    await other.start()
+    onTestFinished(async () => {
+      await other.publish('away/kept', '', { qos: 1, retain: true })
+      await other.stop()
+      await MqttService.disconnect()
+      way.close()
+    })
+    await other.publish('away/kept', 'on', { qos: 1, retain: true })
+    const { service } = await connect({ host: '127.0.0.1', port: way.port, ...options })
+    const [seen, ends]: unknown[][] = [[], []]
+    const end = `away/end/${_name}`
+    open.push(await service.subscribe(end, (message) => void ends!.push(message), { qos: 1 }))
+    open.push(await service.subscribe('away/kept', (message) => void seen!.push(message), { qos: 1 }))
+    await vi.waitFor(() => expect(seen).toEqual(['on']), 20_000)
+    for (const round of [1, 2]) {
+      isAway = true
+      for (const socket of way.sockets) socket.destroy()
+      await vi.waitFor(() => expect(service.isConnected).toBe(false), 20_000)
+      // Of QoS 0: the session has no copy of it.
+      if (round === 1) await other.publish('away/kept', 'off', { retain: true })
+      isAway = false
+      await vi.waitFor(() => expect(service.isConnected).toBe(true), 20_000)
+      await vi.waitFor(() => expect(seen!.length).toBeGreaterThanOrEqual(expected.slice(0, round + 1).length), 20_000)
+      await service.publish(end, round, { qos: 1 })
+      await vi.waitFor(() => expect(ends).toContain(round), 20_000)
+    }
+    expect(seen).toEqual(expected)
   })
 
   /** A broker that lets everyone in and refuses every subscription. */
