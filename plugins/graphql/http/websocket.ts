@@ -37,11 +37,18 @@ interface Exchange {
   readonly res: Response
   receive: (text: string) => Promise<void>
   closed: (code: number, reason: string) => Promise<void>
+  /** How many operations have begun, except for streams that are open: their context is made, their resolvers run, or they subscribe. */
+  running: number
+  readonly streams: Set<Results>
 }
+
+/** The results of a subscription. */
+type Results = AsyncIterable<ExecutionResult> & Pick<AsyncGenerator<ExecutionResult, void, void>, 'next' | 'return'>
 
 /** An operation that a client has started. */
 interface Started extends ExecutionArgs {
   readonly operation: Operation
+  readonly exchange: Exchange
 }
 
 export interface SocketOptions {
@@ -58,7 +65,9 @@ export async function openSockets(options: SocketOptions) {
   const { GraphQLError: ErrorClass } = await peer('graphql', () => import('graphql'), feature)
   const server = makeServer(callbacksOf(options, ErrorClass)) as unknown as Server<Exchange>
   return {
-    data: (req: Request, res: Response): Exchange => ({ req, res, receive: async () => {}, closed: async () => {} }),
+    data: (req: Request, res: Response): Exchange => {
+      return { req, res, receive: async () => {}, closed: async () => {}, running: 0, streams: new Set() }
+    },
     open(socket: Socket): void {
       const exchange = socket.data
       const protocol: Protocol = {
@@ -87,7 +96,12 @@ export async function openSockets(options: SocketOptions) {
         socket.close(isClients ? badRequest : internalError, isClients ? 'Invalid message' : 'Internal server error')
       })
     },
-    close: (socket: Socket, code: number, reason: string): Promise<void> => socket.data.closed(code, reason),
+    close({ data: { closed, streams } }: Socket, code: number, reason: string): Promise<void> {
+      const done = closed(code, reason)
+      // What graphql-ws does not know: it forgets one of two streams to which a client has given the same id in succession.
+      for (const stream of streams) stream.return().catch(() => {})
+      return done
+    },
   }
 }
 
@@ -101,11 +115,7 @@ function callbacksOf({ engine, context, settings }: SocketOptions, ErrorClass: G
       described.set(error, sent)
       return error
     })
-  const start = async (ctx: Context, payload: object): Promise<Started | readonly GraphQLError[]> => {
-    if (Object.keys(ctx.subscriptions).length > settings.maxOperations) {
-      const message = `A websocket may have ${settings.maxOperations} operations at once.`
-      return refuse([{ message, extensions: { code: 'LIMIT_EXCEEDED' } }])
-    }
+  const prepare = async (ctx: Context, payload: object): Promise<Started | readonly GraphQLError[]> => {
     const asked = askedByBody(payload)
     if (isRefusal(asked)) return refuse(asked.errors)
     const ready = engine()
@@ -114,21 +124,40 @@ function callbacksOf({ engine, context, settings }: SocketOptions, ErrorClass: G
     if (isRefusal(operation)) return refuse(operation.errors)
     const excess = operation.checkCost?.(asked.variables)
     if (excess !== undefined) return refuse(excess.errors)
-    const { req, res } = ctx.extra
-    const { connectionParams } = ctx
+    const { connectionParams, extra: exchange } = ctx
+    const { req, res } = exchange
     try {
       const contextValue =
         context === undefined ? { req, res, connectionParams } : await context({ req, res, connectionParams })
       const { document, name: operationName } = operation
       const variableValues = asked.variables as { readonly [name: string]: unknown }
-      return { schema: ready.schema, document, operationName, variableValues, contextValue, operation }
+      return { schema: ready.schema, document, operationName, variableValues, contextValue, operation, exchange }
     } catch (error) {
       return refuse([describeError(ready.graphql, error, req)])
     }
   }
-  const run = (args: ExecutionArgs) => {
-    const { operation, contextValue, variableValues } = args as Started
-    return operation.run(contextValue, variableValues as Variables)
+  // Not counted in `ctx.subscriptions`, from which `complete` of the client removes operations that go on: a client that completes each
+  // one at once could have any number of them.
+  const start = async (ctx: Context, payload: object) => {
+    const { extra: exchange } = ctx
+    if (exchange.running + exchange.streams.size >= settings.maxOperations) {
+      const message = `A websocket may have ${settings.maxOperations} operations at once.`
+      return refuse([{ message, extensions: { code: 'LIMIT_EXCEEDED' } }])
+    }
+    exchange.running++
+    // If it rejects, the websocket is closed.
+    const started = await prepare(ctx, payload)
+    if (!('operation' in started)) exchange.running--
+    return started
+  }
+  const run = async (args: ExecutionArgs): Promise<ExecutionResult | Results> => {
+    const { operation, contextValue, variableValues, exchange } = args as Started
+    try {
+      const result = (await operation.run(contextValue, variableValues as Variables)) as ExecutionResult | Results
+      return Symbol.asyncIterator in result ? opened(result, exchange.streams) : result
+    } finally {
+      exchange.running--
+    }
   }
   // Operations run only with an engine.
   const ready = () => engine() as Engine
@@ -146,8 +175,26 @@ function callbacksOf({ engine, context, settings }: SocketOptions, ErrorClass: G
   }
 }
 
+/** The results of a subscription, which are among the streams until they have ended or the client has left: a source may wait on. */
+function opened(source: Results, streams: Set<Results>): Results {
+  const leave = () => void streams.delete(stream)
+  const stream: Results = {
+    next() {
+      const result = source.next()
+      result.then(({ done }) => done && leave(), leave)
+      return result
+    },
+    return() {
+      leave()
+      return source.return()
+    },
+    [Symbol.asyncIterator]: () => stream,
+  }
+  streams.add(stream)
+  return stream
+}
+
 interface Context {
   readonly extra: Exchange
   readonly connectionParams?: Readonly<Record<string, unknown>>
-  readonly subscriptions: Readonly<Record<string, unknown>>
 }

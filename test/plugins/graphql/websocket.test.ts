@@ -182,6 +182,103 @@ describe('GraphQL over a websocket', () => {
       )
   })
 
+  describe('an operation counts towards maxOperations although the client has completed it', () => {
+    /** What has been entered, and waits until it is released. */
+    function gate() {
+      const waiting = new Set<() => void>()
+      return {
+        waiting,
+        wait: () => new Promise<void>((resolve) => void waiting.add(resolve)),
+        open() {
+          for (const resolve of waiting) resolve()
+          waiting.clear()
+        },
+      }
+    }
+    const wait = gate()
+    const events = gate()
+    const endless = () => ({
+      next: () => events.wait().then(() => ({ done: true, value: undefined })),
+      return: async () => ({ done: true, value: undefined }),
+      [Symbol.asyncIterator]() {
+        return this
+      },
+    })
+    const slow = {
+      typeDefs: `
+        type Query { slow: Int, quick: Int }
+        type Subscription { slow: Int, endless: Int }
+      `,
+      resolvers: {
+        Query: { slow: wait.wait, quick: () => 1 },
+        Subscription: {
+          slow: { subscribe: () => wait.wait().then(endless) },
+          endless: { subscribe: endless },
+        },
+      },
+    }
+    const limited = (socket: MockSocket, id: string) =>
+      expect
+        .poll(() => socket.received())
+        .toContainEqual({
+          id,
+          type: 'error',
+          payload: [{ message: 'A websocket may have 2 operations at once.', extensions: { code: 'LIMIT_EXCEEDED' } }],
+        })
+    const runs = async (socket: MockSocket, id: string) => {
+      socket.send(subscribe(id, '{ quick }'))
+      await expect.poll(() => socket.received()).toContainEqual({ id, type: 'next', payload: { data: { quick: 1 } } })
+    }
+
+    test.each([
+      ['a resolver', '{ slow }', {}],
+      ['a subscribe function', 'subscription { slow }', {}],
+      ['the context function', '{ quick }', { apolloOptions: { context: wait.wait } }],
+    ])('while %s has not ended', async (_name, query, more) => {
+      const socket = await opened(started({ schema: slow, websocket: { maxOperations: 2 }, ...more }))
+      for (const id of ['1', '2', '3', '4']) socket.send(subscribe(id, query)).send({ type: 'complete', id })
+      await expect.poll(() => wait.waiting.size).toBe(2)
+      socket.send(subscribe('5', query))
+      await limited(socket, '5')
+      expect(wait.waiting.size).toBe(2)
+      wait.open()
+      // Also what is refused gives its place back.
+      for (const id of ['6', '7', '8']) socket.send(subscribe(id, '{ nothing }'))
+      await expect.poll(() => JSON.stringify(socket.received())).toContain('GRAPHQL_VALIDATION_FAILED')
+      if ('apolloOptions' in more) return
+      for (const id of ['9', '10', '11']) await runs(socket, id)
+    })
+
+    test('and no longer when return() of its source was called, even if it waits on', async () => {
+      const socket = await opened(started({ schema: slow, websocket: { maxOperations: 2 } }))
+      for (const id of ['1', '2', '3', '4']) {
+        socket.send(subscribe(id, 'subscription { endless }'))
+        await expect.poll(() => events.waiting.size).toBe(Number(id))
+        socket.send({ type: 'complete', id })
+      }
+      expect(socket.received()).toEqual([{ type: 'connection_ack' }])
+      events.open()
+    })
+
+    test('and a second stream of the same id counts too, and ends with the websocket', async () => {
+      let left = 0
+      const counted = () => ({ ...endless(), return: async () => ({ done: true, value: left++ }) })
+      const Subscription = { slow: { subscribe: () => wait.wait().then(counted) } }
+      const schema = { ...slow, resolvers: { ...slow.resolvers, Subscription } }
+      const socket = await opened(started({ schema, websocket: { maxOperations: 2 } }))
+      socket.send(subscribe('1', 'subscription { slow }')).send({ type: 'complete', id: '1' })
+      socket.send(subscribe('1', 'subscription { slow }'))
+      await expect.poll(() => wait.waiting.size).toBe(2)
+      wait.open()
+      await expect.poll(() => events.waiting.size).toBe(2)
+      socket.send(subscribe('2', '{ quick }'))
+      await limited(socket, '2')
+      await socket.close()
+      await expect.poll(() => left).toBe(2)
+      events.open()
+    })
+  })
+
   test('is opened by the sub-protocol alone, under the options of the route', async () => {
     const server = started({
       route: {
