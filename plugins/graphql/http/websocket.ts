@@ -155,6 +155,9 @@ function callbacksOf({ engine, context, settings }: SocketOptions, ErrorClass: G
     try {
       const result = (await operation.run(contextValue, variableValues as Variables)) as ExecutionResult | Results
       return Symbol.asyncIterator in result ? opened(result, exchange.streams) : result
+    } catch (error) {
+      // Happens when a `subscribe` function returns something other than events; thrown, it would end all operations of the websocket.
+      return { errors: [error as GraphQLError] }
     } finally {
       exchange.running--
     }

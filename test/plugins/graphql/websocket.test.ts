@@ -26,7 +26,7 @@ async function* count(to: number) {
 const typeDefs = `
   type Query { hello(name: String): String!, who: String, broken: String }
   type Mutation { add(a: Int!, b: Int!): Int! }
-  type Subscription { count(to: Int!): Int!, broken: Int }
+  type Subscription { count(to: Int!): Int!, broken: Int, noEvents: Int }
 `
 const resolvers = {
   Query: {
@@ -44,6 +44,7 @@ const resolvers = {
         throw new Error('a secret')
       },
     },
+    noEvents: { subscribe: () => 'a secret' },
   },
 }
 
@@ -135,9 +136,14 @@ describe('GraphQL over a websocket', () => {
       payload: { data: { broken: null }, errors: [{ message: 'Internal server error', path: ['broken'] }] },
     })
     await next()
-    expect(await errorOf('subscription { broken }')).toMatchObject({
-      payload: { errors: [{ message: 'Internal server error' }] },
-    })
+    for (const field of ['broken', 'noEvents']) {
+      expect(await errorOf(`subscription { ${field} }`)).toMatchObject({
+        payload: { errors: [{ message: 'Internal server error', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] },
+      })
+      await next()
+    }
+    // The other operations of the websocket go on.
+    expect(await errorOf('{ hello }')).toMatchObject({ payload: { data: { hello: 'hello you' } } })
     expect(JSON.stringify(socket.received())).not.toContain('secret')
   })
 
