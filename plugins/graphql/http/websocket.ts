@@ -9,6 +9,7 @@ import type { WebSocket as Protocol, Server } from 'graphql-ws'
 import { parse } from 'secure-json-parse'
 import type { Request, Response } from '../../../kernel/index.ts'
 import { peer } from '../../shared/environment/optional-package.ts'
+import { nestsDeeperThan } from '../../shared/values/json-dangers.ts'
 import { safely } from '../../shared/values/safely.ts'
 import type { ServerSocket } from '../../websocket/index.ts'
 import type { Operation } from '../execution/documents.ts'
@@ -27,6 +28,9 @@ export const subProtocol = 'graphql-transport-ws'
 const badRequest = 4400
 /** Close code for a failure of the server. */
 const internalError = 4500
+
+/** The default for a JSON body, and the message around what would be the body. */
+const maxDepth = 65
 
 /** The members of the websocket plugin's socket that GraphQL needs. */
 type Socket = Pick<ServerSocket<Exchange, string>, 'data' | 'protocol' | 'send' | 'drained' | 'close'>
@@ -87,8 +91,9 @@ export async function openSockets(options: SocketOptions) {
     message(socket: Socket, text: string | Uint8Array): void {
       const { receive, req } = socket.data
       if (typeof text !== 'string') return void socket.close(badRequest, 'a message is text')
-      // Keys that would reach a prototype are refused, as in a body.
-      if (safely(() => parse(text)) === undefined) return void socket.close(badRequest, 'Invalid message')
+      // Refused as in a body: what nests too deep for those that call themselves for each level, and keys that would reach a prototype.
+      if (nestsDeeperThan(maxDepth, text) || safely(() => parse(text)) === undefined)
+        return void socket.close(badRequest, 'Invalid message')
       // Not awaited: `receive` settles only after a subscription's last event, and the client's `complete` must be received before that.
       receive(text).catch((error: unknown) => {
         const isClients = (error as Error).message.startsWith('Unexpected message')

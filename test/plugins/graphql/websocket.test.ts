@@ -168,6 +168,11 @@ describe('GraphQL over a websocket', () => {
     await (await raw()).send('{').assertEnded(4400)
     await (await raw()).send('{"type":"connection_init","payload":{"__proto__":{}}}').assertEnded(4400)
     await (await raw()).send(new Uint8Array(2)).assertEnded(4400)
+    // As deep as a JSON body may be, and one level deeper.
+    const deep = (levels: number) =>
+      `{"type":"subscribe","id":"1","payload":{"query":"{ hello }","variables":${'{"a":'.repeat(levels - 2)}{}${'}'.repeat(levels - 1)}}`
+    await (await opened(server)).send(deep(64)).assertNext({ id: '1', type: 'next' })
+    await (await opened(server)).send(deep(65)).assertEnded(4400)
     await (await raw()).send(subscribe('1', '{ hello }')).assertEnded(4401)
     await (await raw(hasty)).assertEnded(4408)
     const twice = await opened(server)
