@@ -121,10 +121,15 @@ function unfitFor(operation: Operation, method: string, wanted: Wanted): Refusal
 }
 
 function failContext(graphql: Graphql, error: unknown, req: Request, res: Response, wanted: Wanted): Response {
-  const status = httpOf([error])?.status
-  const described = describeError(graphql, error, req)
-  const isStatus = Number.isInteger(status) && status! >= 400 && status! <= 599
-  return sendRefusal(req, res, wanted, refuseFailure(isStatus ? status! : 500, described))
+  const status = setHttp(res, [error], 400) ?? 500
+  return sendRefusal(req, res, wanted, refuseFailure(status, describeError(graphql, error, req)))
+}
+
+/** Sets the headers of errors with `extensions.http`; returns the status of them, if it is one from `least` on. */
+function setHttp(res: Response, errors: readonly unknown[], least: number): number | undefined {
+  const { status = 0, headers } = httpOf(errors) ?? {}
+  for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, String(value))
+  return Number.isInteger(status) && status >= least && status <= 599 ? status : undefined
 }
 
 /** The form of the response that a client wants; `json` is `application/json`, with the statuses that older clients expect. */
@@ -169,9 +174,8 @@ function sendResult(
   if (described.errors !== undefined) {
     // GraphQL over HTTP, section 6.4: without data, the status shows the failure, except to clients of application/json.
     if (wanted === 'response' && !('data' in described)) res.status(400)
-    const { status, headers } = httpOf(thrown ?? []) ?? {}
-    if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) res.status(status as number)
-    for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, String(value))
+    const status = setHttp(res, thrown ?? [], 200)
+    if (status !== undefined) res.status(status)
   }
   return res.json(described)
 }

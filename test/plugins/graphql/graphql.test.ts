@@ -256,7 +256,8 @@ describe('the context', () => {
     [
       'a GraphQLError',
       () => {
-        throw new GraphQLError('not you', { extensions: { code: 'UNAUTHENTICATED', http: { status: 401 } } })
+        const http = { status: 401, headers: { 'www-authenticate': 'Bearer' } }
+        throw new GraphQLError('not you', { extensions: { code: 'UNAUTHENTICATED', http } })
       },
       401,
       'not you',
@@ -265,6 +266,7 @@ describe('the context', () => {
     const { post, log } = graphqlApp({ schema: { typeDefs, resolvers }, apolloOptions: { context } })
     const answer = await post({ query: '{ who }' })
     expect(answer.status).toBe(status)
+    expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined)
     expect(answer.body.errors[0].message).toBe(message)
     expect(JSON.stringify(answer.body)).not.toContain('secret')
     expect(log.filter(({ level }) => level === 'error')).toHaveLength(status === 500 ? 1 : 0)
