@@ -10,7 +10,7 @@ import { redactPath, secretsOf } from '../shared/values/redact.ts'
 import { tenantKeptBy } from '../shared/values/tenants.ts'
 import { whenOver, wrapWork } from '../shared/work/wrap-work.ts'
 import type { TelemetrySettings } from './options.ts'
-import { addressOf, methodOf, type Spans, tenantAttribute } from './spans.ts'
+import { addressOf, isQuiet, methodOf, type Spans, tenantAttribute } from './spans.ts'
 
 const headersOf: TextMapGetter<Request> = {
   get: (req, name) => req.raw.header(name),
@@ -108,7 +108,7 @@ export class RequestSpans {
     const { trace, context, TraceFlags } = this.#spans.api
     const hex = (bytes: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex')
     const nothing = { traceId: hex(16), spanId: hex(8), traceFlags: TraceFlags.NONE }
-    return trace.setSpanContext(context.active(), nothing)
+    return trace.setSpanContext(context.active().setValue(isQuiet, true), nothing)
   }
 
   #begin(request: Request, name: string): Followed {

@@ -19,6 +19,9 @@ import { wrapWork } from '../shared/work/wrap-work.ts'
 /** The attribute with the id of the tenant whose work a span is. */
 export const tenantAttribute = 'framework.tenant.id'
 
+/** The key of contexts whose route is left out. */
+export const isQuiet = Symbol('telemetry: false')
+
 /** The span with which the work of an event begins. */
 export interface Begun {
   readonly name: string

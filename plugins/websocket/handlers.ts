@@ -6,7 +6,7 @@ import { Call } from '../shared/work/running.ts'
 import { errorFrame, type ReadMessage } from './messages.ts'
 import type { SocketRoute } from './socket-route.ts'
 import type { Message, MessageCall, ServerSocket } from './types.ts'
-import { handlerPoint, messageTrace } from './work.ts'
+import { handlerTrace, messageTrace } from './work.ts'
 
 interface HandledSocket extends ServerSocket {
   sendFrame(frame: string): boolean
@@ -43,7 +43,10 @@ function take(socket: HandledSocket, route: SocketRoute, read: ReadMessage): unk
 
 /** Does work of a socket for its server, and for the tenant of the request that has opened it. */
 export const forSocket = <Result>(socket: ServerSocket, route: SocketRoute, work: () => Result): Result =>
-  inTenant(tenantKeptBy(socket), () => inServer(socket.server, () => handlerPoint.run(route, work)))
+  inTenant(tenantKeptBy(socket), () => {
+    const { server, plugin } = route
+    return inServer(server, () => (handlerTrace.isOn ? handlerTrace.begin({ socket, server, plugin }, work) : work()))
+  })
 
 type ErrorHandler = (socket: ServerSocket, error: unknown) => unknown
 

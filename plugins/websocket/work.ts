@@ -18,8 +18,8 @@ export interface WebsocketMessageTrace extends TraceOutcome {
 
 export const messageTrace = new Trace<WebsocketMessageTrace>('websocket.message')
 
-/** Before each handler, whose work runs in the stores that are bound to it. */
-export const handlerPoint = new TracePoint<Pick<WebsocketMessageTrace, 'plugin' | 'server'>>('websocket.handler')
+/** Everything that is done for a socket, until it is handed over: handlers, and messages of another plugin. */
+export const handlerTrace = new Trace<Pick<WebsocketMessageTrace, 'plugin' | 'server' | 'socket'>>('websocket.handler')
 
 /** A websocket that is opened, during the request that opens it. */
 export interface WebsocketOpenTrace {
@@ -67,6 +67,7 @@ export const work: readonly WorkKind[] = [
     help: 'Websockets that were opened',
     span: () => 'websocket open',
     connection: ({ socket }) => socket,
+    handlers: 'websocket.handler',
   }),
   workKind<WebsocketSendTrace>({
     channel: 'websocket.send',

@@ -109,6 +109,8 @@ export interface WorkKind<in Event extends object = never> {
    * as a request.
    */
   readonly connection?: (event: Event) => object
+  /** The trace of all that is done for a connection which a moment opens; `connection` reads its events too. */
+  readonly handlers?: string
   /** Whether a moment is worth a row and an event of its span, and not only a count. Default: each is. */
   readonly isNotable?: (event: Event) => boolean
   /** Further metrics. */
@@ -129,7 +131,7 @@ declare module '../../../kernel/plugin/define.ts' {
 const members: readonly (keyof WorkKind)[] = [
   ...(['channel', 'form', 'role', 'for', 'list', 'help', 'span', 'title', 'note', 'repeats', 'data', 'view'] as const),
   ...(['labels', 'attributes', 'ended', 'isRoot', 'connection', 'request', 'isNotable', 'measures'] as const),
-  ...(['metric', 'duration', 'again'] as const),
+  ...(['handlers', 'metric', 'duration', 'again'] as const),
 ]
 
 /**

@@ -24,7 +24,7 @@ export function followOwners() {
   }
   enterAt<PluginTrace>('tracing:framework:plugin:start', ({ plugin, server }) => ({ plugin, server }))
   enterAt<StepTrace>('framework:step', ({ plugin, request }) => handlerOf(plugin, request.server))
-  enterAt<PluginTrace>('framework:websocket.handler', ({ plugin, server }) => handlerOf(plugin, server))
+  enterAt<PluginTrace>('tracing:framework:websocket.handler:start', ({ plugin, server }) => handlerOf(plugin, server))
   // Not the plugin that has started the worker: the handler is the application's, unless a plugin has declared it.
   for (const kind of ['queue.attempt', 'cron.run', 'mqtt.message'])
     enterAt<Owner>(`tracing:framework:${kind}:start`, ({ server }) => ({ plugin: undefined, server }))

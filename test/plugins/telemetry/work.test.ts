@@ -1,4 +1,4 @@
-import { SpanKind } from '@opentelemetry/api'
+import { SpanKind, trace } from '@opentelemetry/api'
 import { Mailer, MemoryStorageProvider, memoryTransport, Storage, type TelemetryOptions } from 'framework'
 import { afterEach, expect, test } from 'vitest'
 import { channel, cron, memoryQueue, mqtt, RouteCollection, Server } from '../../../index.ts'
@@ -144,6 +144,52 @@ test('messages of websockets are traces of their own, and operations of GraphQL 
     '      resolve Query.a',
   ])
   expect(spans.named('query').attributes).toMatchObject({ 'graphql.operation.name': 'Ask' })
+})
+
+test('a websocket of a route with telemetry: false has no spans, nor has what it does', async () => {
+  const spans = sdk()
+  const news = channel('quiet-news', { join: () => true, publish: () => true })
+  const routes = new RouteCollection()
+  const handled: string[] = []
+  const own = (name: string) => {
+    handled.push(name)
+    trace.getTracer('own').startSpan(name).end()
+  }
+  routes.ws(
+    '/quiet',
+    { telemetry: false, channels: [news] },
+    { open: () => own('open'), message: () => own('message'), close: () => own('close') },
+  )
+  const resolvers = { Query: { a: () => 1 }, Subscription: { b: { subscribe: numbers } } }
+  async function* numbers() {
+    own('subscribe')
+    yield { b: 1 }
+  }
+  const schema = { typeDefs: 'type Query { a: Int } type Subscription { b: Int }', resolvers }
+  const graphql = { schema, route: { telemetry: false }, websocket: true }
+  const server = await serve(routes, { resolvers: true }, { websocket: true, channels: true, graphql })
+  const socket = await server.inject.ws('/quiet')
+  socket.send({ type: 'channel:join', data: { channel: 'quiet-news' } })
+  await socket.next()
+  socket.send({ type: 'channel:publish', data: { channel: 'quiet-news', payload: 1 } })
+  await socket.next()
+  socket.send('hello')
+  await until(() => handled.includes('message'), 'the message')
+  await socket.close()
+  const operations = await server.inject.ws('/graphql', { protocols: ['graphql-transport-ws'] })
+  operations.send({ type: 'connection_init' })
+  await operations.next()
+  for (const [id, query] of [
+    ['1', '{ a }'],
+    ['2', 'subscription { b }'],
+  ]) {
+    operations.send({ type: 'subscribe', id, payload: { query } })
+    await operations.assertNext({ id, type: 'next' })
+    await operations.assertNext({ id, type: 'complete' })
+  }
+  await until(() => handled.includes('close'), 'the end')
+  expect(handled).toEqual(['open', 'message', 'close', 'subscribe'])
+  expect(spans.all.map(({ name }) => name)).toEqual([])
 })
 
 test('plugins have spans of their phases by option', async () => {
