@@ -12,7 +12,7 @@ const longestName = 254
 const numeric = /(?:^|\.)(?:\d+|0[Xx][0-9A-Fa-f]*)\.?$/
 const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
 
-let lastValid = ''
+let lastValid: string | undefined
 
 /**
  * Whether a string is one host and nothing else, so that a URL can be made from it: the one rule for the Host header, the authority

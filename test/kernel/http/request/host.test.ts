@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { domainToASCII } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { isValidHost } from '../../../../kernel/http/request/host.ts'
 import { makeKernel, send } from '../../../support/kernel.ts'
+import { withTypeScript } from '../../../support/typescript-process.ts'
 
 const valid = [
   ...['a', 'A.b', 'a.b:80', 'a:', 'a.', 'a.:8080', 'a_b', '-a-', 'a--b', '1a', 'a.1b', 'x'.repeat(63)],
@@ -53,6 +55,13 @@ describe('valid hosts', () => {
 
   test.each(invalid)('%j is not a host', (host) => {
     expect(isValidHost(host)).toBe(false)
+  })
+
+  test('an empty host is not a host in a process that has seen no other', () => {
+    const script = `import { isValidHost } from './kernel/http/request/host.ts'
+      console.log(isValidHost(''))`
+    const args = [...withTypeScript, '--input-type=module', '-e', script]
+    expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe('false\n')
   })
 
   test.each([
