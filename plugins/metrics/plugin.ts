@@ -4,7 +4,7 @@ import { type AccessWay, markConditions } from '../shared/development/access.ts'
 import { together } from '../shared/development/held-channel.ts'
 import { isForwarded } from '../shared/development/loopback.ts'
 import type { Figure } from '../shared/development/metrics.ts'
-import { exportLast } from '../shared/development/open-telemetry.ts'
+import { exportLast, type OpenTelemetryApi } from '../shared/development/open-telemetry.ts'
 import { announcePage } from '../shared/development/pages.ts'
 import { nodeEnv } from '../shared/environment/node-env.ts'
 import { peer } from '../shared/environment/optional-package.ts'
@@ -73,6 +73,9 @@ export const metrics = definePlugin({
       )
     service.reportTo((metric, what) => ctx.log.warn({ metric }, `the metric "${metric}": ${what}`))
 
+    // Before anything follows the process, which the close hook ends: one whose setup fails has none.
+    const api =
+      openTelemetry && (await peer('@opentelemetry/api', () => import('@opentelemetry/api'), 'metrics.openTelemetry'))
     countRequests(ctx, service, buckets ?? defaultBuckets)
     const stops = [countProcess(service)]
     eachWorkOf(ctx, 'metrics', (kind) => {
@@ -80,7 +83,7 @@ export const metrics = definePlugin({
     })
     service.collect(figuresOf(ctx))
 
-    const stopExport = openTelemetry ? await exportOf(ctx) : async () => {}
+    const stopExport = api ? exportOf(ctx, api) : async () => {}
     let listener: Listener | undefined
     ctx.onClose(async () => {
       await stopExport()
@@ -130,8 +133,7 @@ function ways({ path = '', port, host = '127.0.0.1' }: MetricsOptions): AccessWa
 }
 
 /** Exports once the server is ready or listens: until then the application may register its SDK. Returns a function that ends this. */
-async function exportOf(ctx: Context): Promise<() => Promise<void>> {
-  const api = await peer('@opentelemetry/api', () => import('@opentelemetry/api'), 'metrics.openTelemetry')
+function exportOf(ctx: Context, api: OpenTelemetryApi): () => Promise<void> {
   let stop: (() => void) | undefined
   const start = () => {
     if (stop === undefined && hasMeterProvider(api)) stop = exportMetrics(api, ctx.services.get('metrics'), ctx.server)

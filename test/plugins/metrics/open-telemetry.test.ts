@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,6 +17,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { conventionOf, conventions } from '../../../plugins/metrics/open-telemetry.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 import { until } from '../../support/queues.ts'
+import { withTypeScript } from '../../support/typescript-process.ts'
 
 const clean: (() => unknown)[] = []
 afterEach(async () => {
@@ -69,6 +71,24 @@ function make(more: object = {}, metrics: object = {}) {
   clean.push(() => server.close())
   return { server, log: logger.entries }
 }
+
+test('a boot that fails, as the package is missing, leaves nothing that follows the process', () => {
+  const hook = `export const resolve = (name, context, next) => {
+    if (name !== '@opentelemetry/api') return next(name, context)
+    throw Object.assign(new Error("Cannot find package '" + name + "' imported from x"), { code: 'ERR_MODULE_NOT_FOUND' })
+  }`
+  const script = `import { channel } from 'node:diagnostics_channel'
+    import { register } from 'node:module'
+    register('data:text/javascript,${encodeURIComponent(hook).replaceAll("'", '%27')}')
+    const { RouteCollection, Server } = await import('framework')
+    const plugins = { log: { level: 'silent' }, metrics: { openTelemetry: true } }
+    const server = new Server({ plugins, router: new RouteCollection() })
+    const { cause } = await server.ready().catch((error) => error)
+    await server.close()
+    console.log(cause.code, channel('tracing:framework:queue.attempt:asyncEnd').hasSubscribers)`
+  const args = [...withTypeScript, '--input-type=module', '-e', script]
+  expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe('PeerMissingError false\n')
+})
 
 test('requests are histograms by the names of the conventions', async () => {
   const { collect } = sdk()
