@@ -226,7 +226,7 @@ function optionsOf(options: RouteOptions, reaching: readonly ListedPlugin[]): st
 
 /** The value of an option as far as it is plain data, for a file that many people read. */
 function shown(name: string, value: unknown): string {
-  const { [name]: safe } = redact({ [name]: value }, 20, 10_000) as Record<string, unknown>
+  const { [name]: safe } = redact({ [name]: value }) as Record<string, unknown>
   const visible = (_: string, one: unknown) => (typeof one === 'function' ? 'not visible' : one)
   return JSON.stringify(safe, visible) ?? 'not visible'
 }

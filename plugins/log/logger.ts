@@ -1,7 +1,9 @@
 import { clock, type Logger, type LogMethod } from '../../kernel/index.ts'
 import { logFields } from '../shared/logging/log-fields.ts'
 import { describeError } from '../shared/logging/logger.ts'
-import { redact } from '../shared/values/redact.ts'
+import { isObject } from '../shared/values/json.ts'
+import { redact, unreadable } from '../shared/values/redact.ts'
+import { safely } from '../shared/values/safely.ts'
 import { type LogSettings, logOptions } from './options.ts'
 import { loadPino, openSink } from './sink.ts'
 
@@ -11,18 +13,17 @@ export function createLogger(settings: LogSettings) {
   const sink = openSink(pino, settings.stream)
   const { err } = pino.stdSerializers
   // pino joins the messages of a chain of errors, and their stacks. Text needs each message, to distinguish a frame from a message.
-  const isApart = (value: unknown) => sink.isText && value instanceof Error
-  const described = (value: Error) => {
-    if (isApart(value)) return describeError(value, true)
+  const described = (value: unknown) => {
+    if (sink.isText && value instanceof Error) return describeError(value, true)
     try {
-      return err(value)
+      return withChosen(err(value as Error))
     } catch {
       // A member that throws when it is read must not take the cause of a failure with it.
       return describeError(value, false)
     }
   }
-  const error = (value: Error) => redact(described(value))
-  const clean = (entry: object) => redact(withoutServer(entry)) as Record<string, unknown>
+  const written: Written = { ...ofServer, err: described, error: described, original: described }
+  const clean = (entry: object) => redact(entryOf(entry, written)) as Record<string, unknown>
   const logger = pino(
     {
       level: settings.level,
@@ -30,7 +31,10 @@ export function createLogger(settings: LogSettings) {
       // Deep enough for a chain of causes; anything deeper would be replaced by the name of its class.
       ...(sink.isText && { depthLimit: 10 }),
       formatters: { log: clean },
-      serializers: { err: error, error, original: error },
+      // Errors are described before they are searched, and pino has a serialiser of its own for this name.
+      serializers: { err: (value: unknown) => value },
+      mixinMergeStrategy: (entry: object, fields: object) =>
+        safely(() => Object.assign(fields, entry)) ?? Object.assign(fields, clean(entry)),
       ...(settings.redact.length === 0 ? {} : { redact: { paths: [...settings.redact], censor: '[redacted]' } }),
     },
     sink,
@@ -51,15 +55,37 @@ export function createLogger(settings: LogSettings) {
   return { logger: logger as Logger, flush: sink.flush, addFields }
 }
 
-/** Whole requests and responses refer to the server: an entry has only the relevant members, before it is searched for secrets. */
-function withoutServer(entry: { readonly req?: unknown; readonly res?: unknown }): object {
-  if (!('req' in entry || 'res' in entry)) return entry
-  const { id, method, path } = Object(entry.req) as Record<string, unknown>
-  return {
-    ...entry,
-    ...('req' in entry && { req: { id, method, path } }),
-    ...('res' in entry && { res: { status: Object(entry.res).statusCode as unknown } }),
+/** What is written of the members of an entry with these names. */
+type Written = Readonly<Record<string, (value: unknown) => unknown>>
+
+/** Whole requests and responses refer to the server: only the relevant members are searched. pino calls no `toJSON` of an entry. */
+const ofServer: Written = {
+  req: (req) => {
+    const { id, method, path } = Object(req) as Record<string, unknown>
+    return { id, method, path }
+  },
+  res: (res) => ({ status: Object(res).statusCode as unknown }),
+  toJSON: () => undefined,
+}
+
+// A loop over the names costs a tenth of a line.
+const hasOne = (entry: object) =>
+  'err' in entry || 'req' in entry || 'res' in entry || 'error' in entry || 'original' in entry || 'toJSON' in entry
+
+function entryOf(entry: object, written: Written): object {
+  if (!hasOne(entry)) return entry
+  const read = (name: string) => {
+    const value = (entry as Record<string, unknown>)[name]
+    return Object.hasOwn(written, name) ? written[name]!(value) : value
   }
+  return Object.fromEntries(Object.keys(entry).map((name) => [name, safely(() => read(name), unreadable)]))
+}
+
+/** What pino has made of an error. With an enumerable `toJSON`, as those of axios have, that chooses what is written beside type, message and stack. */
+function withChosen(made: unknown): unknown {
+  if (!isObject(made) || typeof made.toJSON !== 'function') return made
+  const { type, message, stack } = made
+  return { ...made.toJSON(''), type, message, stack }
 }
 
 let shared: Logger | undefined

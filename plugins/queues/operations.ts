@@ -57,9 +57,6 @@ const changeOptions = option.shape({
 const emptyOptions = option.shape({ states: option.list(states).default(['waiting', 'delayed']), by: option.name() })
 const byOptions = option.shape({ by: option.name() })
 
-/** The depth to which payloads are redacted: pages and the command line write more of them than a line of the log. */
-const redactDepth = 200
-
 /** How many messages are looked at together. */
 const page = 500
 
@@ -200,7 +197,7 @@ export class QueueOperator {
     const hidden = isKnown ? marks.hide(payload) : hideMarked(payload)
     return {
       ...rest,
-      payload: redact(hidden, redactDepth, Number.POSITIVE_INFINITY),
+      payload: redact(hidden),
       errors: errors.map(({ message, stack }) => ({ message: discreet(message), stack: stack && discreet(stack) })),
       key,
       version,

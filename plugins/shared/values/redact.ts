@@ -1,3 +1,4 @@
+import { isObject, type Json } from './json.ts'
 import { safely } from './safely.ts'
 
 // A ticket may be among the sub-protocols.
@@ -31,10 +32,6 @@ export function redactPath(path: string, hidden: readonly string[]): string {
 }
 
 const decoded = (text: string): string => safely(() => decodeURIComponent(text), text)
-
-/** The depth and width to which an entry is checked: pino writes 5 levels and 100 members of each. */
-const maxDepth = 6
-const maxMembers = 100
 
 // Names are repeated from entry to entry; names in bodies come from clients, so the memory is bounded.
 const decided = new Map<string, boolean>()
@@ -71,24 +68,59 @@ export function isSecretElement(list: readonly unknown[], i: number): boolean {
   )
 }
 
+/** The depth of a value that is searched whole, and the levels, and members of each, that are left of one that is deeper or has a cycle. */
+const maxDepth = 200
+const maxLevels = 6
+const maxMembers = 100
+/** What stands for a value that throws when it is read. */
+export const unreadable = '[unreadable]'
+
+/** The objects around the present one. It is kept between calls: a list for each would be garbage of each log line. */
+const around: object[] = []
+
 /**
- * Replaces values whose name is that of a secret, at any depth that is written, without changing the entry itself.
+ * What JSON writes of a value, without the values whose name is that of a secret; the value itself is not changed.
  *
- * It goes by names and not by pino's paths: those need a wildcard for every level, and 24 wildcards cost 20 to 47 µs per line. What is written
- * whole needs another depth and number of members of each list.
+ * It goes by names and not by pino's paths: those need a wildcard for every level, and 24 wildcards cost 20 to 47 µs per line. Without cycles,
+ * pino writes all levels and members, so all are searched. Where one throws or there is a cycle, only what has been copied is written.
  */
-export function redact(value: unknown, depth = maxDepth, members = maxMembers): unknown {
-  if (typeof value !== 'object' || value === null || depth === 0) return value
-  if (Array.isArray(value)) return redactList(value, depth, members)
-  // Objects with `toJSON`, and errors, which have a serialiser of their own.
-  if (value instanceof Error || typeof (value as { toJSON?: unknown }).toJSON === 'function') return value
-  let copy: Record<string, unknown> | undefined
+export function redact(value: unknown): unknown {
+  const outside = around.length
+  try {
+    return shownOf(value)
+  } catch {
+    around.length = outside
+    return shownOf(readable(value))
+  } finally {
+    around.length = outside
+  }
+}
+
+function shownOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
+  if (around.length === maxDepth || around.includes(value)) throw new RangeError('too deep, or within itself')
+  around.push(value)
+  const written = writtenOf(value)
+  const shown = Array.isArray(written) ? redactList(written) : isObject(written) ? redactMembers(written) : written
+  around.pop()
+  return shown
+}
+
+/** What JSON writes in place of an object; dates stay, which have no members. */
+function writtenOf(value: object): unknown {
+  const { toJSON } = value as { toJSON?: unknown }
+  if (typeof toJSON !== 'function' || value instanceof Date) return value
+  const made: unknown = toJSON.call(value, '')
+  // JSON would not call that of the result.
+  return isObject(made) && 'toJSON' in made ? { ...made, toJSON: undefined } : made
+}
+
+function redactMembers(value: Json): Json {
+  let copy: Json | undefined
   for (const key of Object.keys(value)) {
-    const member = (value as Record<string, unknown>)[key]
-    const shown =
-      isSecretMember(value, key) && member !== undefined && member !== null
-        ? redacted
-        : redact(member, depth - 1, members)
+    const member = value[key]
+    const isHidden = isSecretMember(value, key) && member !== undefined && member !== null
+    const shown = isHidden ? redacted : shownOf(member)
     if (shown === member) continue
     copy ??= { ...value }
     copy[key] = shown
@@ -96,13 +128,28 @@ export function redact(value: unknown, depth = maxDepth, members = maxMembers): 
   return copy ?? value
 }
 
-function redactList(list: readonly unknown[], depth: number, members: number): readonly unknown[] {
+function redactList(list: readonly unknown[]): readonly unknown[] {
   let copy: unknown[] | undefined
-  for (let i = 0; i < list.length && i < members; i++) {
-    const shown = isSecretElement(list, i) ? redacted : redact(list[i], depth - 1, members)
+  for (let i = 0; i < list.length; i++) {
+    const shown = isSecretElement(list, i) ? redacted : shownOf(list[i])
     if (shown === list[i]) continue
     copy ??= [...list]
     copy[i] = shown
   }
   return copy ?? list
+}
+
+/** A copy of the first levels of a value, whatever it is. */
+function readable(value: unknown, within: readonly object[] = []): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (within.includes(value)) return '[Circular]'
+  if (within.length === maxLevels) return '[Object]'
+  const copied = (one: unknown) => readable(one, [...within, value])
+  return safely(() => {
+    const written = writtenOf(value)
+    if (Array.isArray(written)) return written.slice(0, maxMembers).map(copied)
+    if (!isObject(written) || written instanceof Date || ArrayBuffer.isView(written)) return written
+    const names = Object.keys(written).slice(0, maxMembers)
+    return Object.fromEntries(names.map((name) => [name, safely(() => copied(written[name]), unreadable)]))
+  }, unreadable)
 }

@@ -295,6 +295,79 @@ describe('secrets', () => {
     expect(out.lines[1]).toMatchObject({ account: { name: 'ada', password: '[redacted]' } })
   })
 
+  class Document {
+    readonly #data: unknown
+    constructor(data: unknown) {
+      this.#data = data
+    }
+    toJSON() {
+      return this.#data
+    }
+  }
+  const user = { name: 'ada', password: 's3cret' }
+  const config = { url: 'https://pay.test', headers: { authorization: 's3cret' } }
+  let deep: object = { password: 's3cret' }
+  for (let level = 0; level < 40; level++) deep = { in: deep, n: level }
+
+  const cycle: Record<string, unknown> = { deep }
+  cycle.self = cycle
+
+  test.each<[what: string, entry: object, shown: object]>([
+    ['a document', { user: new Document(user) }, { user: { name: 'ada', password: '[redacted]' } }],
+    ['a list of them', { users: [new Document(user)] }, { users: [{ name: 'ada', password: '[redacted]' }] }],
+    ['one whose data is one', { user: new Document(Object.assign(new Document(1), user)) }, { user: { name: 'ada' } }],
+    ['one as the entry', Object.assign(new Document(1), user), { name: 'ada', password: '[redacted]' }],
+    [
+      'one in an error',
+      { err: Object.assign(new Error('x'), { user: new Document(user) }) },
+      { err: { message: 'x' } },
+    ],
+    ['an error', { reason: Object.assign(new Error('x'), { config }) }, { reason: { config: { url: config.url } } }],
+    ['a list of errors', { list: [Object.assign(new Error('x'), { config })] }, { list: [{ config: {} }] }],
+    ['forty levels', { deep }, { deep: { in: { n: 38 } } }],
+    ['a long list', { list: Array.from({ length: 150 }, () => user) }, { list: { 149: { name: 'ada' } } }],
+    ['a cycle', { cycle }, { cycle: { self: '[Circular]', deep: { in: { n: 38 } } } }],
+    ['bytes and dates', { at: new Date(0), bytes: Buffer.from('a') }, { at: '1970-01-01T00:00:00.000Z' }],
+  ])('are redacted in what JSON writes: %s', async (_, entry, shown) => {
+    const line = await logged(entry)
+    expect(line).toMatchObject(shown)
+    expect(JSON.stringify(line)).not.toContain('s3cret')
+  })
+
+  test('are redacted in errors that choose what is written of them, with their type, message and stack', async () => {
+    function RequestError(this: Error & { config: object }, message: string) {
+      Object.assign(this, { message, name: 'RequestError', config })
+      Error.captureStackTrace(this)
+    }
+    // As in axios: enumerable, and inherited.
+    RequestError.prototype = Object.assign(Object.create(Error.prototype), {
+      constructor: RequestError,
+      toJSON(this: { config: object }) {
+        return { config: this.config, message: 'chosen' }
+      },
+    })
+    const failed = () => Reflect.construct(RequestError, ['timeout']) as Error
+    const shown = {
+      type: 'RequestError',
+      message: 'timeout',
+      stack: expect.stringContaining('log.test'),
+      config: { url: config.url, headers: { authorization: '[redacted]' } },
+    }
+    const { server, out } = makeServer()
+    server.get('/one', () => {
+      throw failed()
+    })
+    server.get('/all', () => {
+      throw new AggregateError([failed()], 'all')
+    })
+    await server.inject.get('/one')
+    await server.inject.get('/all')
+    const [one, all] = out.lines.filter(({ level }) => level === 50)
+    expect(one!.err).toEqual(shown)
+    const { config: chosen } = shown
+    expect(all!.err).toMatchObject({ type: 'AggregateError', message: 'all', aggregateErrors: [{ config: chosen }] })
+  })
+
   test('names that only resemble them, and absent ones, stay', async () => {
     const entry = { tokens: 5, passwordless: true, secretary: 'x', cookieCount: 1, token: null }
     expect(await logged(entry)).toMatchObject(entry)
@@ -446,6 +519,43 @@ describe('invalid options', () => {
     [{ logresponse: true }, /Did you mean "logResponse"/],
   ])('%j is refused when the server is made', (options, message) => {
     expect(() => makeServer(options as Options)).toThrow(message)
+  })
+})
+
+describe('an entry that throws when it is read', () => {
+  const thrower = () => {
+    throw new Error('not now')
+  }
+  const unread = (what: object) => Object.defineProperty(what, 'x', { get: thrower, enumerable: true })
+  const revoked = () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    return proxy
+  }
+  test.each<[what: string, entry: object, shown: object]>([
+    ['a getter', unread({ password: 's3cret', n: 1 }), { x: '[unreadable]', password: '[redacted]', n: 1 }],
+    ['one beside an error', unread({ err: new TypeError('a') }), { x: '[unreadable]', err: { message: 'a' } }],
+    ['one within', { in: unread({ token: 's3cret' }) }, { in: { x: '[unreadable]', token: '[redacted]' } }],
+    ['one in a list', { list: [unread({}), 1] }, { list: [{ x: '[unreadable]' }, 1] }],
+    ['a toJSON', { in: { toJSON: thrower }, n: 1 }, { in: '[unreadable]', n: 1 }],
+    ['a proxy', { in: new Proxy({}, { ownKeys: thrower }), n: 1 }, { in: '[unreadable]', n: 1 }],
+    ['a revoked proxy', { in: revoked(), n: 1 }, { in: '[unreadable]', n: 1 }],
+  ])('is written all the same: %s', async (_, entry, shown) => {
+    const { server, out } = makeServer({ logResponse: false })
+    await server.ready()
+    server.logger.info(entry, 'entry')
+    server.logger.child(entry as {}).info('child')
+    expect(out.lines).toMatchObject([shown, shown])
+    // pino merges the fields of other plugins and the entry.
+    const more = collector()
+    const traced = new Server({
+      plugins: { log: { stream: more, logResponse: false }, telemetry: true },
+      router: new RouteCollection(),
+    } as {})
+    servers.push(traced)
+    await traced.ready()
+    traced.logger.info(entry, 'entry')
+    expect(more.lines.at(-1)).toMatchObject(shown)
   })
 })
 
