@@ -106,10 +106,15 @@ function shownOf(value: unknown): unknown {
   return shown
 }
 
-/** What JSON writes in place of an object; dates stay, which have no members. */
+/**
+ * What JSON writes in place of an object; dates stay, which have no members. Nothing of a stream: a request of `node:http`, which is a
+ * member of many errors, and its socket have the head that was sent as one string, with all credentials.
+ */
 function writtenOf(value: object): unknown {
-  const { toJSON } = value as { toJSON?: unknown }
-  if (typeof toJSON !== 'function' || value instanceof Date) return value
+  const { toJSON, pipe } = value as { toJSON?: unknown; pipe?: unknown }
+  if (typeof toJSON !== 'function')
+    return typeof pipe === 'function' && typeof (value as { on?: unknown }).on === 'function' ? '[stream]' : value
+  if (value instanceof Date) return value
   const made: unknown = toJSON.call(value, '')
   // JSON would not call that of the result.
   return isObject(made) && 'toJSON' in made ? { ...made, toJSON: undefined } : made

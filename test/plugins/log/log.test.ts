@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { request as httpRequest } from 'node:http'
 import { Writable } from 'node:stream'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { log } from 'framework/plugins'
@@ -366,6 +367,20 @@ describe('secrets', () => {
     expect(one!.err).toEqual(shown)
     const { config: chosen } = shown
     expect(all!.err).toMatchObject({ type: 'AggregateError', message: 'all', aggregateErrors: [{ config: chosen }] })
+  })
+
+  test('are not in what is written of a stream: the head of a request, as a string', async () => {
+    const request = httpRequest({ host: '127.0.0.1', port: 1, headers: { authorization: 's3cret' } }).on(
+      'error',
+      () => {},
+    )
+    request.end()
+    // While it connects, the head waits in a list of chunks.
+    expect(request).toMatchObject({ _header: expect.stringContaining('s3cret') })
+    const line = await logged({ err: Object.assign(new Error('x'), { request, list: [request.socket] }), request })
+    expect(line).toMatchObject({ err: { message: 'x', request: '[stream]' }, request: '[stream]' })
+    expect(JSON.stringify(line)).not.toContain('s3cret')
+    request.destroy()
   })
 
   test('names that only resemble them, and absent ones, stay', async () => {
