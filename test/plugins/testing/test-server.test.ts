@@ -417,6 +417,26 @@ test('records show what they have', async () => {
   expect(() => server.emails.assertNone({ subjekt: 'x' } as never)).toThrow(/subjekt/)
 })
 
+test.each<[what: string, same: unknown, other: unknown]>([
+  ['a date', new Date(1), new Date(2)],
+  ['a map', new Map([['a', 1]]), new Map([['b', 1]])],
+  ['a set', new Set([1]), new Set([2])],
+  ['bytes', new Uint8Array([1, 2]), new Uint8Array([1])],
+  ['no date', 'a', new Date(1)],
+])('records distinguish %s and another one', async (_, same, other) => {
+  await using server = await testServer(makeShop)
+  const read = queue<{ same: unknown }>('records')
+  await read.subscribe(() => {})
+  server.post('/', () => read.publish({ same }))
+  await server.inject.post('/')
+  await server.settled()
+  const payload = { same }
+  server.jobs
+    .assertSome({ payload })
+    .assertSome({ payload: {} })
+    .assertNone({ payload: { same: other } })
+})
+
 test('records that were cleared show what comes later, whatever ends', async () => {
   await using server = await testServer(makeShop)
   await server.ready()
