@@ -110,9 +110,10 @@ export async function testServer<App extends Kernel>(
   // What the test itself makes is its own.
   const testFile = fileOf(String(new CallSite()))
   const ignore = ({ plugin, place }: Leak) => plugin === undefined && fileOf(place) === testFile
-  const leaks = isTracking ? trackLeaks({ ignore }) : undefined
   const isInMemory = services === 'memory'
+  // Before the leaks, which would be followed for ever if there is no clock to take.
   const time = isInMemory ? clockOfServer(start) : undefined
+  const leaks = isTracking ? trackLeaks({ ignore }) : undefined
   try {
     const server = await serverOf(app, isInMemory)
     const substitutes = server.settings.substitutes as Substitutes

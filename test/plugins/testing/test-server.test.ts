@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { createRequire, syncBuiltinESMExports } from 'node:module'
 import {
   bullmqQueue,
   channel,
@@ -14,7 +15,7 @@ import {
   type StorageProvider,
 } from 'framework'
 import { clock } from 'framework/kernel'
-import { outageOf, testServer, trackLeaks } from 'framework/testing'
+import { outageOf, testClock, testServer, trackLeaks } from 'framework/testing'
 import { describe, expect, test } from 'vitest'
 import { catalog } from '../../../plugins/catalog.ts'
 import { left, makeServer } from '../../fixtures/leaks/handlers.ts'
@@ -408,6 +409,29 @@ describe('replace', () => {
     expect(() => wrong.replace('prices', 5 as never)).toThrow(/an object/)
     expect(() => wrong.replace(undefined as never, {} as never)).toThrow(/the name of a service/)
   })
+})
+
+test('without a clock to take, nothing is followed', async () => {
+  const hooks = createRequire(import.meta.url)('node:async_hooks') as typeof import('node:async_hooks')
+  const { createHook } = hooks
+  let made = 0
+  const restore = () => {
+    hooks.createHook = createHook
+    syncBuiltinESMExports()
+  }
+  hooks.createHook = (callbacks) => {
+    made++
+    return createHook(callbacks)
+  }
+  syncBuiltinESMExports()
+  const time = testClock()
+  try {
+    await expect(testServer(makeShop, { clock: 0 })).rejects.toThrow(/already in use/)
+    expect(made).toBe(0)
+  } finally {
+    time.restore()
+    restore()
+  }
 })
 
 test('records show what they have', async () => {
