@@ -72,7 +72,7 @@ export function generateClient(api: ApiDocument, options: GenerateOptions = {}):
   const shared = sharedFailures(taken)
   const typing = { document, printer, shared }
   const operations = operationsBelow(tree)
-  for (const { operation } of operations) countFailures(typing, operation)
+  for (const found of operations) countFailures(typing, found)
   const type = typeOf(tree, typing, '')
   const { title, version } = document.info ?? {}
   const about = [title, version].filter((one) => typeof one === 'string').join(' ')

@@ -52,6 +52,7 @@ export interface Typing {
 
 /** An operation with the path that it belongs to. */
 export interface Described {
+  readonly method: string
   readonly item: PathItem
   readonly operation: Operation
 }
@@ -87,7 +88,8 @@ export function inputOf(name: string, members: readonly InputMember[], options: 
  * One call of the client: the lines of its doc comment, its parameter, and its statuses with their data, `{ 200: Book; 404: Failure }`.
  * `indent` is that of the line on which it is printed.
  */
-export function shapeOf(typing: Typing, { item, operation }: Described, indent: string) {
+export function shapeOf(typing: Typing, found: Described, indent: string) {
+  const { item, operation } = found
   const { document, printer } = typing
   const inner = `${indent}  `
   const parameters = parametersOf(document, item, operation)
@@ -114,7 +116,7 @@ export function shapeOf(typing: Typing, { item, operation }: Described, indent: 
       .filter((line): line is string => typeof line === 'string')
       .concat(operation.deprecated === true ? [tags.deprecated] : []),
     input: inputOf('input', members, parameters.some(isKey) ? 'OnceOptions' : 'CallOptions', indent),
-    answers: answersOf(typing, operation, indent),
+    answers: answersOf(typing, found, indent),
   }
 }
 
@@ -186,38 +188,38 @@ const classes: readonly [key: RegExp, type: string][] = [
 ]
 
 /** Counts failures that several operations have in common. */
-export function countFailures(typing: Typing, operation: Operation): void {
-  for (const [status, response] of sorted(operation.responses)) {
-    if (isStatus(status)) typing.shared.count(status, dataOf(typing, response, '', status))
+export function countFailures(typing: Typing, found: Described): void {
+  for (const [status, response] of sorted(found.operation.responses)) {
+    if (isStatus(status)) typing.shared.count(status, dataOf(typing, found, response, '', status))
   }
 }
 
 const isStatus = (status: string) => /^[1-5]\d\d$/.test(status)
 
-function answersOf(typing: Typing, operation: Operation, indent: string): string {
+function answersOf(typing: Typing, found: Described, indent: string): string {
   const { document, shared } = typing
   const inner = `${indent}  `
-  const responses = sorted(operation.responses)
+  const responses = sorted(found.operation.responses)
   // A 200 without a description is a route that declares no responses: it may also answer 204.
   const [good, ...others] = responses.filter(([status]) => /^[23]|default/.test(status))
   const isSilent = good?.[0] === '200' && others.length === 0 && !hasContent(document, good[1])
   const exact = responses.filter(([status]) => isStatus(status) && !(isSilent && status === '200'))
   const members = exact.map(([status, response]) => {
-    const name = shared.nameOf(status, dataOf(typing, response, '', status))
-    return `${inner}${status}: ${name ?? dataOf(typing, response, inner, status)}`
+    const name = shared.nameOf(status, dataOf(typing, found, response, '', status))
+    return `${inner}${status}: ${name ?? dataOf(typing, found, response, inner, status)}`
   })
   const only = responses.find(([status]) => status.toLowerCase() === 'default')
   const ranges = classes.flatMap(([pattern, type]) => {
-    const found = responses.filter(([status]) => pattern.test(status))
-    if (found.length === 0) return []
-    const data = union(found.map(([, response]) => dataOf(typing, response, indent, '')))
+    const ofClass = responses.filter(([status]) => pattern.test(status))
+    if (ofClass.length === 0) return []
+    const data = union(ofClass.map(([, response]) => dataOf(typing, found, response, indent, '')))
     const except = exact.length === 0 ? type : `Exclude<${type}, ${exact.map(([status]) => status).join(' | ')}>`
     return [`{ [Status in ${except}]: ${data} }`]
   })
   // Without any success of its own, the default also applies to successes.
   const hasSuccess = responses.some(([status]) => /^2/.test(status))
   if (only !== undefined && !hasSuccess)
-    ranges.push(`{ [Status in SuccessStatus]: ${dataOf(typing, only[1], indent, '')} }`)
+    ranges.push(`{ [Status in SuccessStatus]: ${dataOf(typing, found, only[1], indent, '')} }`)
   const own = members.length === 0 ? [] : [`{\n${members.join('\n')}\n${indent}}`]
   return [...own, ...ranges].join(' & ') || '{}'
 }
@@ -225,8 +227,9 @@ function answersOf(typing: Typing, operation: Operation, indent: string): string
 const hasContent = (document: ApiDocument, given: unknown): boolean =>
   Object.keys(follow<{ content?: Content }>(document, given as Reference)?.content ?? {}).length > 0
 
-function dataOf({ document, printer }: Typing, given: unknown, indent: string, status: string): string {
-  if (['204', '205', '304'].includes(status)) return 'undefined'
+function dataOf(typing: Typing, found: Described, given: unknown, indent: string, status: string): string {
+  const { document, printer } = typing
+  if (found.method === 'head' || ['204', '205', '304'].includes(status)) return 'undefined'
   const response = follow<{ content?: Content }>(document, given as Reference)
   const content = sorted(response?.content)
   // The content of such a response is not described, and it may be empty.

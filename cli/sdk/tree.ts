@@ -35,7 +35,7 @@ export function treeOf(document: ApiDocument, sockets: readonly SocketRoute[] = 
       // OpenAPI 3.2 has QUERY, 3.1 allows it as an extension.
       const operation = item[method] ?? (method === 'query' ? item['x-query'] : undefined)
       if (typeof operation !== 'object' || operation === null) continue
-      node.operations.set(method, { item, operation: operation as Operation })
+      node.operations.set(method, { method, item, operation: operation as Operation })
       const declared = parametersOf(document, item, operation as Operation).filter((one) => one.in === 'path')
       for (const { step, node: below } of way) {
         const own = step.kind === 'static' ? undefined : declared.find((one) => one.name === step.name)

@@ -194,6 +194,16 @@ test('a route that declares no responses may have any success, and one that decl
   expect(clientOf({ 200: { content: { 'text/plain': {} } } })).toContain('Call<{\n    200: string\n  }>')
 })
 
+test('a response to HEAD has no data, whatever is declared', () => {
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Book' } } }
+  const text = generateClient({
+    components: { schemas: { Book: { type: 'object' } } },
+    paths: { '/': { head: { responses: { 200: { content }, '4XX': { content } } } } },
+  } as unknown as ApiDocument)
+  expect(text).toMatch(/head\(input\?: CallOptions\): Call<\{\n {4}200: undefined\n {2}\} & \{ .*: undefined \}>/)
+  expect(text).not.toContain('interface Book')
+})
+
 test('a query of any names takes them beside those that it names', () => {
   const clientOf = (parameters: object[]) =>
     generateClient({ paths: { '/': { get: { parameters, responses: {} } } } } as unknown as ApiDocument)

@@ -105,6 +105,23 @@ describe('requests', () => {
   })
 })
 
+describe('the generated client', () => {
+  type Call = PromiseLike<{ data: unknown }> & { raw(): Promise<Response> }
+  const generated = async (response: Response, onError?: (error: unknown) => void) => {
+    const { code } = await transform(`${runtime()}\nexport { connect }`, { loader: 'ts', target: 'es2022' })
+    const { connect } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+      connect(options: object): (method: string, path: string) => Call
+    }
+    return connect({ baseUrl: 'http://a.test', fetch: async () => response, onError })
+  }
+
+  test('has no data of a response to HEAD', async () => {
+    const send = await generated(new Response(null, { headers: { 'content-type': 'text/plain' } }))
+    expect((await send('HEAD', '/')).data).toBe(undefined)
+    expect((await send('GET', '/')).data).toBe('')
+  })
+})
+
 describe('a call is refused that', () => {
   const client = contractClient(api, { baseUrl: 'http://a.test', fetch: () => Promise.reject(new Error('was sent')) })
   test.each<[string, () => Promise<unknown>, string]>([
