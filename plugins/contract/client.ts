@@ -68,12 +68,22 @@ async function call(named: NamedRoute, options: ClientOptions, input: Input = {}
 function pathOf({ name, segments }: NamedRoute, { params = {}, query }: Input): string {
   const names = segments.filter(({ kind }) => kind !== 'static').map(({ text }) => text)
   checkOptions(`${name}: params`, params, names)
+  let missing: string | undefined
   try {
     const parts = segments.flatMap(({ kind, text, optional }) => {
       // The pattern contains a percent sign in its escaped form.
-      if (kind === 'static') return encodeURIComponent(text.replaceAll('%25', '%'))
+      if (kind === 'static') {
+        missing = undefined
+        return encodeURIComponent(text.replaceAll('%25', '%'))
+      }
       const value = params[text]
-      if (value === undefined && optional) return []
+      if (value === undefined && optional) {
+        missing ??= text
+        return []
+      }
+      // In such a path, the value would be that of the missing one.
+      if (missing !== undefined && (optional || (kind === 'wildcard' && String(value).includes('/'))))
+        throw new TypeError(`the parameter "${text}" cannot be sent without "${missing}", which is before it`)
       if (value === undefined || value === null) throw new TypeError(`the parameter "${text}" is missing`)
       return kind === 'param' ? segment(text, value) : rest(value, text)
     })

@@ -13,6 +13,7 @@ const api = defineContract({
     query: z.object({ a: z.unknown(), b: z.unknown() }).partial(),
   },
   file: { method: 'GET', path: '/files/*' },
+  dated: { method: 'GET', path: '/dated/:year?/:month?/in/:place?/*' },
   add: { method: 'POST', path: '/add', body: z.unknown() },
   root: { method: 'GET', path: '/' },
   probe: { method: 'HEAD', path: '/probe', responses: { 200: anything } },
@@ -44,6 +45,10 @@ describe('requests', () => {
     expect(await url((client) => client.read({ params: { id: 1, part: 'x' } }))).toBe('/gr%C3%BC%C3%9Fe/1/x')
     expect(await url((client) => client.file({ params: { '*': 'a/b c//d' } }))).toBe('/files/a/b%20c//d')
     expect(await url((client) => client.root())).toBe('/')
+    const place = { place: 'x', '*': 'a/b' }
+    expect(await url((client) => client.dated({ params: { year: 1, ...place } }))).toBe('/dated/1/in/x/a/b')
+    expect(await url((client) => client.dated({ params: place }))).toBe('/dated/in/x/a/b')
+    expect(await url((client) => client.dated({ params: { '*': 'a' } }))).toBe('/dated/in/a')
   })
 
   test('lists are repeated names, dates text, and missing members are not sent', async () => {
@@ -134,6 +139,16 @@ describe('a call is refused that', () => {
     ['has parameters for a path without', () => client.root({ params: {} } as never), 'params'],
     ['has a body for GET', () => client.root({ body: 1 } as never), 'body'],
     ['has an empty parameter', () => client.read({ params: { id: '' } }), 'which cannot be sent in a path'],
+    [
+      'has an optional parameter without the one before it',
+      () => client.dated({ params: { month: 2, '*': 'a' } }),
+      'dated: the parameter "month" cannot be sent without "year"',
+    ],
+    [
+      'has a rest that would begin with the one before it',
+      () => client.dated({ params: { '*': 'a/b' } }),
+      'the parameter "*" cannot be sent without "place"',
+    ],
     ['has dots for a parameter', () => client.file({ params: { '*': 'a/../b' } }), '"..", which cannot be sent'],
     [
       'has an object in its query',
