@@ -125,6 +125,13 @@ describe('the generated client', () => {
     expect((await send('HEAD', '/')).data).toBe(undefined)
     expect((await send('GET', '/')).data).toBe('')
   })
+
+  test('reports a failed call also where its body is left to the caller', async () => {
+    const errors: unknown[] = []
+    const send = await generated(new Response('no', { status: 422 }), (error) => errors.push(error))
+    expect(await (await send('GET', '/').raw()).text()).toBe('no')
+    expect(errors).toMatchObject([{ name: 'ApiError', status: 422, data: undefined }])
+  })
 })
 
 describe('a call is refused that', () => {
