@@ -57,7 +57,8 @@ export interface Described {
   readonly operation: Operation
 }
 
-const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/
+/** As in the part that is the same in all clients, which reads and writes the bodies. */
+const jsonType = /^application\/(?:[\w.+-]+\+)?json(?=\s*(?:;|$))/
 const formTypes = ['multipart/form-data', 'application/x-www-form-urlencoded'] as const
 const isForm = (type: string) => formTypes.some((form) => type.startsWith(form))
 

@@ -82,11 +82,16 @@ export function signalOf(client: ClientOptions, own: CallOptions): AbortSignal {
   return AbortSignal.any(signals.filter((one) => one !== undefined))
 }
 
+/** Whether a media type, in lower case, is that of one JSON value: `application/json-seq` is a sequence of them. */
+export function isJson(type: string): boolean {
+  return /^application\/([\w.+-]+\+)?json(?=\s*(;|$))/.test(type)
+}
+
 /** Reads the body of a response by its content type: nothing is `undefined`, but for text, where it is `emptyText`. */
 export async function read(response: Response, emptyText?: ''): Promise<unknown> {
   const type = (response.headers.get('content-type') ?? '').toLowerCase()
   if (type.startsWith('text/event-stream')) return response.body
-  if (/^application\/([\w.+-]+\+)?json\b/.test(type)) {
+  if (isJson(type)) {
     const text = await response.text()
     return text === '' ? undefined : JSON.parse(text)
   }
@@ -101,7 +106,7 @@ export function write(body: unknown, type: string | undefined, headers: Headers)
   if (type === 'application/x-www-form-urlencoded') return fill(new URLSearchParams(), body, 'body')
   if (type !== undefined && !type.includes('*') && !headers.has('content-type')) headers.set('content-type', type)
   // Bytes are written already.
-  return /\bjson\b/.test(type ?? '') && !(body instanceof ArrayBuffer) ? JSON.stringify(body) : (body as string | Blob)
+  return isJson(type ?? '') && !(body instanceof ArrayBuffer) ? JSON.stringify(body) : (body as string | Blob)
 }
 
 function fill<Form extends FormData | URLSearchParams>(form: Form, fields: unknown, part: string): Form {

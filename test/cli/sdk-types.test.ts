@@ -204,6 +204,15 @@ test('a response to HEAD has no data, whatever is declared', () => {
   expect(text).not.toContain('interface Book')
 })
 
+test('a sequence of JSON values is not JSON', () => {
+  const content = { 'application/json-seq': { schema: { type: 'object' } } }
+  const text = generateClient({
+    paths: { '/': { post: { requestBody: { required: true, content }, responses: { 200: { content } } } } },
+  } as unknown as ApiDocument)
+  expect(text).toContain('body: Blob | ArrayBuffer | string\n')
+  expect(text).toContain('200: Blob\n')
+})
+
 test('a query of any names takes them beside those that it names', () => {
   const clientOf = (parameters: object[]) =>
     generateClient({ paths: { '/': { get: { parameters, responses: {} } } } } as unknown as ApiDocument)

@@ -178,6 +178,7 @@ describe('answers', () => {
     expect((await answered('', 'application/json')).body).toBeUndefined()
     expect((await answered(null, undefined, 204)).body).toBeUndefined()
     expect((await answered(new Uint8Array([1]), 'image/png')).body).toBeInstanceOf(Blob)
+    expect((await answered('\x1e1\n\x1e2\n', 'application/json-seq')).body).toBeInstanceOf(Blob)
     expect((await answered('data: 1\n\n', 'text/event-stream')).body).toBeInstanceOf(ReadableStream)
     expect((await answered('x', 'text/plain')).headers.get('content-type')).toBe('text/plain')
   })
