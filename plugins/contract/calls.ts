@@ -3,9 +3,9 @@
 
 type Value = string | number | bigint | boolean | null | undefined
 
-/** Values of headers; `undefined` and `null` are not sent. */
+/** Values of headers; `undefined` and `null` are not sent, and a list is one line, with commas. */
 export interface HeaderValues {
-  readonly [name: string]: Value
+  readonly [name: string]: Value | readonly Value[]
 }
 
 /** Options of a client. */

@@ -35,7 +35,11 @@ const shop = defineContract({
     params: z.object({ id: z.number() }),
     responses: { 204: z.void() },
   },
-  file: { method: 'GET', path: '/files/*', headers: Type.Object({ 'x-key': Type.String() }) },
+  file: {
+    method: 'GET',
+    path: '/files/*',
+    headers: Type.Object({ 'x-key': Type.String(), 'x-ids': Type.Optional(Type.Array(Type.Integer())) }),
+  },
   probe: { method: 'HEAD', path: '/posts', responses: { 200: Post } },
 })
 
@@ -135,7 +139,7 @@ export async function calls() {
   if (head.ok) {
     type _Body = Expect<Equal<typeof head.body, undefined>>
   }
-  const file = await client.file({ params: { '*': 'a/b' }, headers: { 'x-key': 'k', other: 1 } })
+  const file = await client.file({ params: { '*': 'a/b' }, headers: { 'x-key': 'k', 'x-ids': [1], other: 1 } })
   type _Anything = Expect<Equal<typeof file.body, unknown>>
   await client.addPost({ body: { title: 'x' }, headers: { 'x-key': 'k' }, timeout: 5 })
 

@@ -153,9 +153,9 @@ export function createClient(options: ClientOptions = {}): Client {
 
 type Value = string | number | bigint | boolean | null | undefined
 
-/** Values of headers; `undefined` and `null` are not sent. */
+/** Values of headers; `undefined` and `null` are not sent, and a list is one line, with commas. */
 export interface HeaderValues {
-  readonly [name: string]: Value
+  readonly [name: string]: Value | readonly Value[]
 }
 
 /** Options of a client. */
@@ -232,11 +232,16 @@ function signalOf(client: ClientOptions, own: CallOptions): AbortSignal {
   return AbortSignal.any(signals.filter((one) => one !== undefined))
 }
 
+/** Whether a media type, in lower case, is that of one JSON value: `application/json-seq` is a sequence of them. */
+function isJson(type: string): boolean {
+  return /^application\/([\w.+-]+\+)?json(?=\s*(;|$))/.test(type)
+}
+
 /** Reads the body of a response by its content type: nothing is `undefined`, but for text, where it is `emptyText`. */
 async function read(response: Response, emptyText?: ''): Promise<unknown> {
   const type = (response.headers.get('content-type') ?? '').toLowerCase()
   if (type.startsWith('text/event-stream')) return response.body
-  if (/^application\/([\w.+-]+\+)?json\b/.test(type)) {
+  if (isJson(type)) {
     const text = await response.text()
     return text === '' ? undefined : JSON.parse(text)
   }
@@ -251,7 +256,7 @@ function write(body: unknown, type: string | undefined, headers: Headers) {
   if (type === 'application/x-www-form-urlencoded') return fill(new URLSearchParams(), body, 'body')
   if (type !== undefined && !type.includes('*') && !headers.has('content-type')) headers.set('content-type', type)
   // Bytes are written already.
-  return /\bjson\b/.test(type ?? '') && !(body instanceof ArrayBuffer) ? JSON.stringify(body) : (body as string | Blob)
+  return isJson(type ?? '') && !(body instanceof ArrayBuffer) ? JSON.stringify(body) : (body as string | Blob)
 }
 
 function fill<Form extends FormData | URLSearchParams>(form: Form, fields: unknown, part: string): Form {
@@ -359,8 +364,11 @@ export class Call<Answers> implements Promise<Result<Answers>> {
     return answer.data as DataOf<Answers>
   }
   /** The response of fetch, its body unread: for streams, such as server-sent events. */
-  raw(): Promise<Response> {
-    return this.#response
+  async raw(): Promise<Response> {
+    const response = await this.#response
+    const { ok, status, headers } = response
+    if (!ok) this.#onError?.(new ApiError(this.#what, { ok, status, headers, data: undefined }))
+    return response
   }
   then<Then = Result<Answers>, Catch = never>(
     onDone?: ((result: Result<Answers>) => Then | PromiseLike<Then>) | null,
@@ -380,7 +388,7 @@ export class Call<Answers> implements Promise<Result<Answers>> {
     const { ok, status, headers } = response
     let answer: AnyAnswer
     try {
-      answer = { ok, status, headers, data: await read(response, '') }
+      answer = { ok, status, headers, data: this.#what.startsWith('HEAD ') ? undefined : await read(response, '') }
     } catch (error) {
       this.#onError?.(error)
       throw error

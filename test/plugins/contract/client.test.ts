@@ -61,7 +61,7 @@ describe('requests', () => {
 
   test('bodies are JSON, headers those of the call over those of the client', async () => {
     const request = await sent(
-      (options) => contractClient(api, options).add({ body: { x: 1 }, headers: { b: 2, c: null } }),
+      (options) => contractClient(api, options).add({ body: { x: 1 }, headers: { b: 2, c: null, d: [1, 'x'] } }),
       {
         headers: async () => ({ a: 'client', b: 'client', c: undefined }),
       },
@@ -69,7 +69,7 @@ describe('requests', () => {
     expect(request).toEqual({
       method: 'POST',
       url: 'http://a.test/base/add',
-      headers: { a: 'client', b: '2', 'content-type': 'application/json' },
+      headers: { a: 'client', b: '2', d: '1,x', 'content-type': 'application/json' },
       body: '{"x":1}',
     })
   })
