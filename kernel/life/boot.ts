@@ -1,7 +1,7 @@
 import avvio from 'avvio'
 import { Context, type ContextHost } from '../plugin/context.ts'
 import { enroll } from '../plugin/enroll.ts'
-import type { PluginEntry, Scope } from '../plugin/scope.ts'
+import type { PluginEntry } from '../plugin/scope.ts'
 import { systemClock } from '../support/clock.ts'
 import { defineErrors, isReportedTogether } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
@@ -154,20 +154,14 @@ function enrollCompanions(entry: PluginEntry, host: ContextHost): readonly Plugi
  */
 function orderByDependencies(entries: readonly PluginEntry[]): PluginEntry[] {
   const named = new Map(entries.map((entry) => [entry.name, entry]))
-  const waitsFor = (entry: PluginEntry, done: Set<PluginEntry>) =>
-    (entry.definition.dependencies ?? []).find((name) => {
-      const needed = named.get(name)
-      return needed !== undefined && !done.has(needed)
-    })
   const ordered: PluginEntry[] = []
-  const done = new Set<PluginEntry>()
   let waiting = [...entries]
+  const waitsFor = ({ definition: { dependencies = [] } }: PluginEntry) =>
+    dependencies.map((name) => named.get(name)).find((needed) => needed !== undefined && waiting.includes(needed))
   while (waiting.length > 0) {
-    const next = waiting.find((entry) => waitsFor(entry, done) === undefined)
-    if (next === undefined)
-      throw PluginCycleError(describeCycle(waiting[0]!, (entry) => named.get(waitsFor(entry, done)!)!))
+    const next = waiting.find((entry) => waitsFor(entry) === undefined)
+    if (next === undefined) throw PluginCycleError(describeCycle(waiting[0]!, (entry) => waitsFor(entry)!))
     ordered.push(next)
-    done.add(next)
     waiting = waiting.filter((entry) => entry !== next)
   }
   return ordered
@@ -187,13 +181,10 @@ function checkDependencies(entry: PluginEntry, known: readonly string[]): void {
   const from = entry.scoped ? entry.scope.parent! : entry.scope
   for (const name of entry.definition.dependencies ?? []) {
     if (entry.scope.findPlugin(name) !== undefined) continue
-    const there = visibleNames(from).filter((one) => one !== entry.name)
+    const visible = from.lineage.flatMap((one) => [...one.plugins.keys()])
+    const there = visible.filter((one) => one !== entry.name)
     // A plugin of the catalog that no one has registered may be meant as well.
     const near = known.includes(name) ? undefined : nearest(name, [...there, ...known])
     throw PluginDependencyMissingError(name, entry.name, near, there.join(', ') || 'nothing')
   }
-}
-
-function visibleNames(scope: Scope): string[] {
-  return scope.lineage.flatMap((one) => [...one.plugins.keys()])
 }

@@ -270,8 +270,8 @@ export class Responder {
     else this.#respond(toReply(res, this.#state.draining), res)
   }
 
-  #logFailure(error: unknown, req: KernelRequest, more?: { plugin?: string; original?: unknown }): void {
-    const err = legible(error)
+  /** `err` is legible. */
+  #logFailure(err: unknown, req: KernelRequest, more?: { plugin?: string; original?: unknown }): void {
     const { errorFormat } = req.server.settings
     const failure = errorFormat.of(err)
     const { status, code } = failure

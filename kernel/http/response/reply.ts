@@ -59,8 +59,8 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
     headers.splice(declared, 2)
     declared = -1
   }
+  if (length === -1 && (head || isBodiless(status))) disposeStream(body as StreamBody)
   if (isBodiless(status)) {
-    if (length === -1) disposeStream(body as StreamBody)
     if (declared !== -1 && status !== 304) headers.splice(declared, 2)
     if (closing && !connected) headers.push('connection', 'close')
     return { status, headers, body: null }
@@ -76,6 +76,5 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
   if (declared === -1 && length !== -1 && !counted) headers.push('content-length', String(length))
   if (closing && !connected) headers.push('connection', 'close')
   if (length === -1 && !head) return { status, headers, body, brokeOff: (error) => reportBroken(res.request, error) }
-  if (length === -1) disposeStream(body as StreamBody)
   return { status, headers, body: head || length === 0 ? null : body }
 }
