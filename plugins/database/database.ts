@@ -14,7 +14,6 @@ import type {
   OpenDriver,
   PoolCounts,
   QueryResult,
-  StatementRunner,
 } from './drivers/contract.ts'
 import { connectError, DatabaseBusyError, DatabaseClosedError, isConflict, TransactionEndedError } from './errors.ts'
 import { type Inbox, inboxOf } from './inbox.ts'
@@ -80,7 +79,7 @@ export class DatabaseClient {
   ): Promise<QueryResult<Row>> {
     const running = this.running()
     // At once: it has its place before what the same code asks for next.
-    if (running !== undefined) return running.run(text, (connection, statement) => connection.query(statement, values))
+    if (running !== undefined) return running.query(text, values)
     refuseEnding(text)
     const result = this.#open().query(text, values)
     if (result !== undefined) return result
@@ -104,8 +103,8 @@ export class DatabaseClient {
    * })
    */
   transaction<Result>(work: () => Result | Promise<Result>, options: TransactionOptions = {}): Promise<Result> {
-    const level = this.#level()
-    if (level !== undefined) return level.nested(work)
+    const running = this.running()
+    if (running !== undefined) return running.nested(work)
     return this.begin(work, transactionOptions.parse(options, 'transaction'))
   }
 
@@ -144,11 +143,7 @@ export class DatabaseClient {
   }
 
   /** The transaction of this database to which the running code belongs. @internal */
-  running(): StatementRunner | undefined {
-    return this.#level()
-  }
-
-  #level(): Level | undefined {
+  running(): Level | undefined {
     const level = transactions.getStore()
     if (!(level instanceof Level) || level.transaction.host !== this || level.state === 'committed') return undefined
     // Its savepoint was taken back: what comes later must not become part of the rest.
@@ -161,10 +156,7 @@ export class DatabaseClient {
   async connect(): Promise<Connection> {
     const running = this.running()
     if (running === undefined) return this.acquire()
-    return {
-      query: (text, values) => running.run(text, (connection, statement) => connection.query(statement, values)),
-      release: () => {},
-    }
+    return { query: (text, values) => running.query(text, values), release: () => {} }
   }
 
   /** A connection of the pool, whether in a transaction or not. @internal */

@@ -1,10 +1,8 @@
 import { type DoctorCheck, type DoctorFinding, type DoctorInput, productionWarning } from '../shared/doctor/check.ts'
 import type { DatabaseSettings, DatabasesSettings } from './options.ts'
 
-type Input = DoctorInput<DatabasesSettings>
-
-const all = ({ settings: { main, named } }: Input): [name: string, settings: DatabaseSettings][] =>
-  Object.entries({ main, ...named })
+const all = ({ settings }: DoctorInput<DatabasesSettings>): [name: string, settings: DatabaseSettings][] =>
+  Object.entries({ main: settings.main, ...settings.named })
 
 const allowed = {
   postgresql: `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as n`,

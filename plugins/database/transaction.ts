@@ -255,7 +255,7 @@ export class Level implements RunningTransaction, StatementRunner {
     return result
   }
 
-  query(text: string, values: unknown[] = []): Promise<QueryResult<never>> {
+  query(text: string, values: readonly unknown[] = []): Promise<QueryResult<never>> {
     return this.run(text, (connection, statement) => connection.query(statement, values))
   }
 
