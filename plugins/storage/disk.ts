@@ -176,21 +176,20 @@ export class StorageDisk {
 
   /** Copies an object with its content type. @throws (as a rejection) FileNotFoundError. */
   async copy(from: string, to: string): Promise<void> {
-    const target = providerKey(to)
-    if (from === to) return void (await this.metadata(from))
-    if (!(await this.#do('copy', from, (full) => this.#provider.copy(full, target), to))) throw missing(from)
+    await this.#transfer('copy', from, to)
   }
 
   /** Changes the key of an object. @throws (as a rejection) FileNotFoundError. */
   async move(from: string, to: string): Promise<void> {
+    if (this.#provider.move !== undefined) return this.#transfer('move', from, to)
+    await this.#transfer('copy', from, to)
+    if (from !== to) await this.deleteObject(from)
+  }
+
+  async #transfer(operation: 'copy' | 'move', from: string, to: string): Promise<void> {
     const target = providerKey(to)
     if (from === to) return void (await this.metadata(from))
-    if (this.#provider.move !== undefined) {
-      if (!(await this.#do('move', from, (full) => this.#provider.move!(full, target), to))) throw missing(from)
-      return
-    }
-    await this.copy(from, to)
-    await this.#do('remove', from, (full) => this.#provider.remove(full))
+    if (!(await this.#do(operation, from, (full) => this.#provider[operation]!(full, target), to))) throw missing(from)
   }
 
   /**

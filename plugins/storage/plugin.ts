@@ -96,8 +96,7 @@ export const storage = definePlugin({
       title: 'Stored objects',
       columns: ['Disk', 'Key', 'Bytes', 'Changed'],
       async *rows(services, limit) {
-        const storage = services.get('storage')
-        for (const disk of storage.disks) {
+        for (const disk of services.get('storage').disks) {
           let count = 0
           for await (const { key, size, lastModified } of disk.list()) {
             // Some objects of each disk, so that a large disk does not hide the others.

@@ -71,8 +71,7 @@ async function upload(provider: LocalStorageProvider, urls: SignedUrls, grant: G
   const { key, contentType } = grant
   // A body that has already been read would be stored as empty.
   if (req.body !== undefined) throw StorageOrderError()
-  const given = req.raw.header('content-type')
-  if (contentType !== undefined && given !== contentType)
+  if (contentType !== undefined && req.raw.header('content-type') !== contentType)
     throw StorageAddressError(`accepts the content type ${contentType} only`)
   if (Number(req.raw.header('content-length')) > urls.maxUploadSize)
     throw PayloadTooLargeError(`${urls.maxUploadSize} bytes`)

@@ -34,15 +34,12 @@ export const dialects = {
   },
 }
 
-/** Milliseconds between two removals of old rows by a process. */
-const sweepEvery = 600_000
-
-/** Makes the function that removes old rows from time to time; what fails is left to the next time. */
-export function sweeping(remove: () => Promise<unknown>): () => void {
+/** Makes the function that removes what is old from time to time, `every` so many milliseconds at most; what fails is left to the next time. */
+export function sweeping(remove: () => Promise<unknown>, every = 600_000): () => void {
   let swept = Number.NEGATIVE_INFINITY
   return () => {
     const now = systemClock.monotonic()
-    if (now - swept < sweepEvery) return
+    if (now - swept < every) return
     swept = now
     void remove().catch(() => {})
   }

@@ -7,7 +7,7 @@ import { option, type SettingsOf } from '../../shared/options/index.ts'
 import { Memoized } from '../../shared/values/memoize.ts'
 import { StorageUrlError } from '../errors.ts'
 import { timeout } from '../options.ts'
-import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
+import { Backend, ifThere, partSize, partsAtOnce } from './backend.ts'
 import type { StorageBody, StorageDownloadHeaders, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 
 /** Options of `AzureBlobStorageProvider`. */
@@ -81,14 +81,8 @@ export class AzureBlobStorageProvider implements StorageProvider {
   /** `undefined` for a missing blob. */
   async #find<Result>(question: (client: ContainerClient, abortSignal: AbortSignal) => Promise<Result>) {
     const client = await this.#client.get()
-    try {
-      return await this.#backend.ask((signal) => question(client, signal))
-    } catch (error) {
-      const { cause } = error as { cause?: { code?: string; details?: { errorCode?: string } } }
-      if (cause === undefined || statusOf(cause) !== 404) throw error
-      if ((cause.code ?? cause.details?.errorCode) === 'ContainerNotFound') throw error
-      return undefined
-    }
+    const answer = this.#backend.ask((signal) => question(client, signal))
+    return ifThere(answer, 'ContainerNotFound')
   }
 
   async put(key: string, body: StorageBody, contentType: string): Promise<void> {

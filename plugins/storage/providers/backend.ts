@@ -16,9 +16,21 @@ export const partsAtOnce = 2
 const nothing: readonly unknown[] = [undefined, '', 'Error', 'Unknown', 'UnknownError', 'RestError']
 
 /** The status of a refusal, from either client. */
-export function statusOf(error: unknown): number | undefined {
+function statusOf(error: unknown): number | undefined {
   const { $metadata, statusCode } = error as { $metadata?: { httpStatusCode?: number }; statusCode?: number }
   return $metadata?.httpStatusCode ?? statusCode
+}
+
+/** The answer, or `undefined` if the object is missing. An error with the code `noStorage` means more, and is thrown. */
+export async function ifThere<Result>(answer: Promise<Result>, noStorage: string): Promise<Result | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    const { cause } = error as { cause?: { name?: string; code?: string; details?: { errorCode?: string } } }
+    if (cause === undefined || statusOf(cause) !== 404) throw error
+    if ([cause.name, cause.code, cause.details?.errorCode].includes(noStorage)) throw error
+    return undefined
+  }
 }
 
 /** The service of a provider: gives every call a timeout and every failure a named error. */

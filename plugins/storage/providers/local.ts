@@ -4,10 +4,10 @@ import { access, lstat, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { systemClock } from '../../../kernel/index.ts'
 import { readPart, smallPart } from '../../shared/files/regular-file.ts'
 import { mediaTypeOfFile } from '../../shared/http/media-types.ts'
 import { option } from '../../shared/options/index.ts'
+import { sweeping } from '../../shared/stores/tables.ts'
 import { StorageKeyError } from '../errors.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 import {
@@ -65,7 +65,8 @@ export class LocalStorageProvider implements StorageProvider {
   readonly #types: LocalTypes
   /** @internal The absolute path, which `framework doctor` looks for in the image. */
   readonly folder: string
-  #swept = Number.NEGATIVE_INFINITY
+  /** Removes files of processes that died while writing. */
+  readonly #sweep = sweeping(async () => using(await this.#root.own('tmp'), (tmp) => removeOld(tmp, lost)), lost)
   /** @internal Makes and checks its addresses. */
   readonly urls: SignedUrls | undefined
   readonly noUrls = 'Files on a disk have an address only with the option signedUrls'
@@ -126,14 +127,6 @@ export class LocalStorageProvider implements StorageProvider {
         if (code !== 'ENOENT' || attempt === 5) throw error
       }
     }
-  }
-
-  /** Removes files of processes that died while writing. */
-  #sweep(): void {
-    if (systemClock.monotonic() - this.#swept < lost) return
-    this.#swept = systemClock.monotonic()
-    const sweep = async () => using(await this.#root.own('tmp'), (tmp) => removeOld(tmp, lost))
-    sweep().catch(() => {})
   }
 
   #open(key: string): Promise<OpenFile | undefined> {
@@ -282,6 +275,5 @@ async function content({ handle, stats }: OpenFile): Promise<Readable> {
 
 /** What `list` returns for a file. */
 export function entryOf(key: string, stats: BigIntStats): StorageEntry {
-  const lastModified = new Date(Number(stats.mtimeMs))
-  return { key, size: Number(stats.size), lastModified, etag: `"${versionOf(stats)}"` }
+  return { key, size: Number(stats.size), lastModified: new Date(Number(stats.mtimeMs)), etag: `"${versionOf(stats)}"` }
 }

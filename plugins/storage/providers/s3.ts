@@ -7,7 +7,7 @@ import { option, type SettingsOf } from '../../shared/options/index.ts'
 import { Memoized } from '../../shared/values/memoize.ts'
 import { encodeKey } from '../key.ts'
 import { timeout } from '../options.ts'
-import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
+import { Backend, ifThere, partSize, partsAtOnce } from './backend.ts'
 import { type CdnOptions, cdnOf, cdnOptions } from './cdn.ts'
 import type { StorageBody, StorageDownloadHeaders, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 
@@ -92,8 +92,7 @@ export class S3StorageProvider implements StorageProvider {
 
   /** Loads the packages; connects to nothing. */
   async #open(): Promise<{ readonly sdk: S3Sdk; readonly client: s3.S3Client }> {
-    const loaded = await peer('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'), feature)
-    const sdk = loaded as unknown as S3Sdk
+    const sdk = (await peer('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'), feature)) as unknown as S3Sdk
     const { client, endpoint, region = endpoint && 'us-east-1', credentials } = this.#options
     if (client !== undefined) return { sdk, client: client as s3.S3Client }
     const { forcePathStyle = endpoint !== undefined } = this.#options
@@ -110,15 +109,8 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   /** Sends a command like `#send`; `undefined` for a missing object. */
-  async #find(command: S3Command, input: object, bytes?: number): Promise<S3Response | undefined> {
-    try {
-      return await this.#send(command, input, bytes)
-    } catch (error) {
-      const { cause } = error as { cause?: unknown }
-      const isThere = cause === undefined || statusOf(cause) !== 404 || (cause as Error).name === 'NoSuchBucket'
-      if (isThere) throw error
-      return undefined
-    }
+  #find(command: S3Command, input: object, bytes?: number): Promise<S3Response | undefined> {
+    return ifThere(this.#send(command, input, bytes), 'NoSuchBucket')
   }
 
   async put(key: string, body: StorageBody, contentType: string): Promise<void> {

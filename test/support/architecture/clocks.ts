@@ -53,7 +53,6 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/shared/terminal/lines.ts': 'waits for lines that another process writes',
   'plugins/storage/providers/backend.ts': 'patience with a service',
   'plugins/storage/providers/local-types.ts': 'compares times of files',
-  'plugins/storage/providers/local.ts': 'compares times of files',
   'plugins/testing/clock.ts': 'is the clock of tests',
   'plugins/testing/leaks': 'patience with resources that end, and watches its timers',
   'plugins/testing/outages/outage.ts': 'delays responses of other programs',
