@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { inspect } from 'node:util'
 import { OptionError, systemClock, Trace, type TraceOutcome, within } from '../../kernel/index.ts'
+import { unlessAborted } from '../shared/values/promises.ts'
 import { safely } from '../shared/values/safely.ts'
 import { Call, Running } from '../shared/work/running.ts'
 import { MailSendError, reasonOf } from './errors.ts'
@@ -125,11 +126,11 @@ export class OpenProvider {
     const transporter = await this.open()
     if (this.#aborted !== undefined) throw this.#failure(failed, this.#aborted)
     const call = new Call(this.#running)
-    const aborted = new Promise<never>((_resolve, reject) => {
-      call.signal.addEventListener('abort', () => reject(call.signal.reason))
-    })
+    const { signal } = call
     try {
-      const sent = Promise.race([run(transporter, call.signal), aborted])
+      const sent = unlessAborted(run(transporter, signal), signal, (): never => {
+        throw signal.reason
+      })
       const late = () => {
         call.abort(new Error(`no response within ${this.#timeout} ms`))
         return sent
