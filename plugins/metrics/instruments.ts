@@ -131,13 +131,11 @@ function seriesOf<State>({ name, labels = [] }: MetricOptions<string>, bounds: B
       return value
     })
     let key = JSON.stringify(values)
-    let found = states.get(key)
-    if (found === undefined && states.size >= bounds.maxSeries) {
-      refuse('its labels have too many combinations')
-      values = values.map(() => other)
+    if (states.size >= bounds.maxSeries && !states.has(key)) {
+      values = values.map(() => refuse('its labels have too many combinations'))
       key = JSON.stringify(values)
-      found = states.get(key)
     }
+    let found = states.get(key)
     if (found === undefined) {
       found = { labels: Object.fromEntries(labels.map((label, i) => [label, values[i]!])), state: make() }
       states.set(key, found)

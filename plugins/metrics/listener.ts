@@ -58,8 +58,7 @@ export class Listener {
     let isLocal = true
     const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (req, res) => {
       if (isLocal && !isLoopbackHost(req.headers.host)) return void res.writeHead(403).end()
-      const isRead = req.method === 'GET' || req.method === 'HEAD'
-      if (!isRead) return void res.writeHead(405, { allow: 'GET, HEAD' }).end()
+      if (req.method !== 'GET' && req.method !== 'HEAD') return void res.writeHead(405, { allow: 'GET, HEAD' }).end()
       if (req.url?.split('?')[0] !== path) return void res.writeHead(404).end()
       text().then(
         (body) => res.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' }).end(body),

@@ -216,8 +216,7 @@ class Export {
   #follow(families: readonly Pick<Family, 'name' | 'type' | 'unit' | 'help'>[]): void {
     const before = this.#followed
     for (const family of families) {
-      const convention = conventionOf(family)
-      const { name, unit, isSum } = convention
+      const { name, unit, isSum } = conventionOf(family)
       if (this.#observables.has(name) || !isObserved(family)) continue
       const options = { unit, description: family.help }
       const made =

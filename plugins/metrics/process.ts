@@ -56,19 +56,13 @@ export function countProcess(metrics: Metrics): () => void {
         ]),
       )
     }
-    const descriptors = await openDescriptors()
-    if (descriptors !== undefined) families.push(own('gauge', 'process_open_fds', 'Open descriptors', descriptors))
+    // Linux lists them in a folder; one of them belongs to this very read.
+    const { length } = await readdir('/proc/self/fd').catch(() => [])
+    if (length > 0) families.push(own('gauge', 'process_open_fds', 'Open descriptors', length - 1))
     return families
   })
   return () => delay.stop()
 }
-
-/** Counts open descriptors, which Linux lists in a folder; one of them belongs to this very read. */
-const openDescriptors = (): Promise<number | undefined> =>
-  readdir('/proc/self/fd').then(
-    ({ length }) => length - 1,
-    () => undefined,
-  )
 
 const own = (type: Figure['type'], name: string, help: string, value: number | readonly FigureSample[]): Family => ({
   ...figure(type, name, help, value),
