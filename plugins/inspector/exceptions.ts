@@ -1,5 +1,6 @@
 import { framesOf } from '../shared/terminal/error-lines.ts'
 import { placesOf, placeText } from '../shared/terminal/stack.ts'
+import { LruMap } from '../shared/values/lru.ts'
 import type { Activity } from './activities.ts'
 
 /** The failures of one type at one place of the application. */
@@ -21,7 +22,7 @@ const maxIds = 20
 
 /** Failures by type and place, counted also when the work that failed is no longer kept. */
 export class Exceptions {
-  readonly #groups = new Map<string, ExceptionGroup>()
+  readonly #groups = new LruMap<ExceptionGroup>({ max: maxGroups })
   readonly #seen = new WeakMap<object, ExceptionGroup>()
 
   /** Adds a failure of some work; `error` is what the page shows of it, and `thrown` the error itself, if there is one. */
@@ -32,10 +33,7 @@ export class Exceptions {
     const { type, message, place } = seenIn(error)
     const key = `${type} ${place}`
     const known = this.#groups.get(key) ?? { type, place, message, count: 0, first: at, last: at, ids: [] }
-    // The last ones are dropped last.
-    this.#groups.delete(key)
     this.#groups.set(key, known)
-    if (this.#groups.size > maxGroups) this.#groups.delete(this.#groups.keys().next().value!)
     // The same error passes through all the work around it, such as a job and the request within which it runs.
     const isAgain = typeof thrown === 'object' && thrown !== null && this.#seen.get(thrown) === known
     if (!isAgain) known.count++

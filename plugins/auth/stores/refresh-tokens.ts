@@ -28,8 +28,10 @@ export interface RefreshTokenStore {
  * const store = memoryRefreshTokens()
  */
 export function memoryRefreshTokens(): RefreshTokenStore {
-  type Row = { readonly subject: string; readonly token: string }
-  const rows = new LruMap<Row>({ max: 100_000, now: () => clock.now() })
+  const rows = new LruMap<{ readonly subject: string; readonly token: string }>({
+    max: 100_000,
+    now: () => clock.now(),
+  })
   return {
     create: ({ id, subject, token, expiresAt }) => rows.set(id, { subject, token }, expiresAt - clock.now()),
     rotate(id, from, to, expiresAt) {
@@ -38,11 +40,7 @@ export function memoryRefreshTokens(): RefreshTokenStore {
       rows.set(id, { ...row, token: to }, expiresAt - clock.now())
       return row.subject
     },
-    end(id) {
-      const isKnown = rows.get(id) !== undefined
-      rows.delete(id)
-      return isKnown
-    },
+    end: (id) => rows.delete(id),
   }
 }
 

@@ -57,9 +57,7 @@ export class MemoryStore implements TextStore {
   }
 
   destroy(id: string): boolean {
-    const isThere = this.#entries.has(id)
-    this.#entries.delete(id)
-    return isThere
+    return this.#entries.delete(id)
   }
 
   touch(id: string, ttlSeconds: number): boolean {

@@ -82,9 +82,11 @@ export class LruMap<Value> {
     }
   }
 
-  delete(key: string): void {
-    const entry = this.#entries.get(key)
+  /** Returns whether there was an entry. */
+  delete(key: string): boolean {
+    const entry = this.#current(key)
     if (entry !== undefined) this.#drop(entry, 'deleted')
+    return entry !== undefined
   }
 
   clear(): void {
