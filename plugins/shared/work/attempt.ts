@@ -81,20 +81,15 @@ export function attempt<One extends Attempt, Event extends object, Result>(
       await (all.trace.isOn ? all.trace.run(() => all.event(one), seen) : runOne(all, one))
     } catch (error) {
       const failed = () => all.failed(error, one)
-      return ended(all, one, await (inAttempt === undefined ? failed() : inAttempt(failed)))
+      const result = await (inAttempt === undefined ? failed() : inAttempt(failed))
+      all.over?.(result, one)
+      return result
     }
-    return ended(all, one, all.passed(one))
+    const result = all.passed(one)
+    all.over?.(result, one)
+    return result
   }
   return clock.hold(() => inTenant(tenant, () => outsideTransactions(() => inServer(all.server, now))))
-}
-
-function ended<One extends Attempt, Result>(
-  { over }: Pick<Attempts<One, object, Result>, 'over'>,
-  one: One,
-  result: Result,
-): Result {
-  over?.(result, one)
-  return result
 }
 
 type Runs<One extends Attempt> = Pick<

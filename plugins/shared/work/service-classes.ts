@@ -307,8 +307,7 @@ export class ServiceClasses<Instance extends object, Note extends object> {
     log: Logger,
   ): (...args: readonly unknown[]) => unknown {
     const { classError, field, remedy } = this.#kind
-    const logger = applicationLogger(log).child({ [field]: name })
-    const instance = instanceStandIn({ logger }, (member) =>
+    const instance = instanceStandIn({ logger: applicationLogger(log).child({ [field]: name }) }, (member) =>
       classError(name, `it uses this.${member}, but its class has no instance. ${remedy}`),
     )
     return (...args) => Reflect.apply(value, instance, args as never)
