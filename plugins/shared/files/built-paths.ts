@@ -9,16 +9,15 @@ interface Build {
   readonly folder: string
 }
 
-const build = (): Build | undefined =>
-  (globalThis as { [key: symbol]: unknown })[Symbol.for('framework.build')] as Build
-
-/** The part of a relative path that is below the sources; `undefined` for any other path, and outside a build. */
-function belowSources(path: string, sources: string): string | undefined {
-  if (isAbsolute(path)) return undefined
+/** The folder of the build, and the part of a relative path below the sources; `undefined` for any other path, and outside a build. */
+function inBuild(path: string): { folder: string; below: string } | undefined {
+  const build = (globalThis as { [key: symbol]: unknown })[Symbol.for('framework.build')] as Build | undefined
+  if (build === undefined || isAbsolute(path)) return undefined
+  const { sources, folder } = build
   const plain = posix.normalize(path)
   if (plain.startsWith('../../')) return undefined
-  if (sources === '') return plain
-  return plain === sources ? '' : plain.startsWith(`${sources}/`) ? plain.slice(sources.length + 1) : undefined
+  if (sources === '') return { folder, below: plain }
+  return `${plain}/`.startsWith(`${sources}/`) ? { folder, below: plain.slice(sources.length + 1) } : undefined
 }
 
 /**
@@ -29,20 +28,18 @@ function belowSources(path: string, sources: string): string | undefined {
  * const folder = builtPath('src/emails')
  */
 export function builtPath(path: string): string {
-  const found = build()
-  const below = found && belowSources(path, found.sources)
-  if (found === undefined || below === undefined) return path
-  const built = join(found.folder, below)
+  const found = inBuild(path)
+  if (found === undefined) return path
+  const built = join(found.folder, found.below)
   return existsSync(built) ? built : path
 }
 
 /** The same for a glob: its folder and the rest, with the endings of the built modules: `*.ts` becomes `*.js`. */
 export function builtPattern(pattern: string): { folder: string; pattern: string } | undefined {
-  const found = build()
-  const below = found && belowSources(pattern, found.sources)
-  if (found === undefined || below === undefined) return undefined
+  const found = inBuild(pattern)
+  if (found === undefined) return undefined
   return {
     folder: found.folder,
-    pattern: below.replace(/\.(\{[\w,]+\}|[cm]?tsx?)$/, (ending) => ending.replace(/\b([cm]?)tsx?\b/g, '$1js')),
+    pattern: found.below.replace(/\.(\{[\w,]+\}|[cm]?tsx?)$/, (ending) => ending.replace(/\b([cm]?)tsx?\b/g, '$1js')),
   }
 }
