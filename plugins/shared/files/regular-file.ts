@@ -87,22 +87,12 @@ export function openingFailure(path: string, error: unknown): unknown {
   return code === 'EISDIR' ? withCause(irregular(path, 'a folder'), error) : error
 }
 
-const missing = new Set([
-  'ENOENT',
-  'ENOTDIR',
-  'EISDIR',
-  'ENAMETOOLONG',
-  'ERR_INVALID_ARG_VALUE',
-  'EINVAL',
-  'ELOOP',
-  'EACCES',
-  'EPERM',
-  // A folder, a pipe, a device.
-  'IrregularFileError',
-])
+// The last one is for a folder, a pipe or a device.
+const missing =
+  /^(ENOENT|ENOTDIR|EISDIR|ENAMETOOLONG|ERR_INVALID_ARG_VALUE|EINVAL|ELOOP|EACCES|EPERM|IrregularFileError)$/
 
 /** Whether an error means that a file does not exist or cannot be read: for clients, both are a 404. */
-export const isMissingFile = (error: unknown): boolean => missing.has(String((error as { code?: unknown }).code))
+export const isMissingFile = (error: unknown): boolean => missing.test(String((error as { code?: unknown }).code))
 
 /**
  * The number of bytes up to which a part of a file is read in one piece: a stream takes longer than reading the file (a file of 6 KB

@@ -4,21 +4,13 @@ import type { Response } from '../../../kernel/index.ts'
 export type KeptHeaders = readonly (readonly [name: string, value: string | readonly string[] | null])[]
 
 /** Headers that describe one transmission rather than the response. */
-const perMessage = new Set([
-  'content-length',
-  'connection',
-  'keep-alive',
-  'transfer-encoding',
-  'x-cache',
-  'age',
-  'date',
-])
+const perMessage = /^(content-length|connection|keep-alive|transfer-encoding|x-cache|age|date)$/
 
 /** What the handler has done to the headers that were set `before` it: those belong to each request, such as those of cors. */
 export function keptHeaders(res: Response, before: ReturnType<Response['getHeaders']>): KeptHeaders {
   const headers = res.getHeaders()
   return Object.keys({ ...before, ...headers })
-    .filter((name) => !perMessage.has(name) && String(before[name]) !== String(headers[name]))
+    .filter((name) => !perMessage.test(name) && String(before[name]) !== String(headers[name]))
     .map((name) => [name, headers[name] ?? null])
 }
 
