@@ -142,10 +142,5 @@ const options = { maxOutputLength: 4 * 1024 * 1024, finishFlush: zlib.constants.
 /** Reverses a content coding; returns the bytes as they are if that is not possible. */
 export async function decoded(bytes: Uint8Array, encoding: string | undefined): Promise<Uint8Array> {
   const decode = decoders.get(encoding?.trim().toLowerCase() as 'gzip')
-  if (decode === undefined) return bytes
-  try {
-    return await promisify(decode)(bytes, options)
-  } catch {
-    return bytes
-  }
+  return decode === undefined ? bytes : promisify(decode)(bytes, options).catch(() => bytes)
 }

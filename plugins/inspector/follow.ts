@@ -18,9 +18,8 @@ const cut = (line: unknown) => String(line ?? '').slice(0, 2_048)
 
 function messageOf(payload: unknown): unknown {
   if (!(payload instanceof Uint8Array)) return payload
-  const bytes = payload.subarray(0, 8_192)
   // A character of several bytes may have been cut at the end.
-  const decoded = new TextDecoder().decode(bytes)
+  const decoded = new TextDecoder().decode(payload.subarray(0, 8_192))
   if (/[^\P{Cc}\s]/u.test(decoded) || decoded.slice(0, -1).includes('\ufffd')) return `[${payload.byteLength} bytes]`
   return safely(() => JSON.parse(decoded), decoded)
 }

@@ -10,8 +10,6 @@ export const { InspectorPanelError } = defineErrors({
     `the plugin "${plugin}" brings an inspector panel that cannot be used: ${why}`,
 })
 
-type Listed = Listing['plugins'][number]
-
 /** A panel of one plugin in one scope. */
 interface Found {
   readonly key: string
@@ -19,7 +17,7 @@ interface Found {
   readonly panel: InspectorPanel
   /** The error because of which there is no panel to show. */
   readonly failure?: unknown
-  readonly services: Listed['scope']['services']
+  readonly services: Listing['plugins'][number]['scope']['services']
 }
 
 type History = Map<string, (readonly [at: number, value: number])[]>

@@ -92,13 +92,11 @@ const pageHtml = (base: string): string => {
   return htmlPage({ title: 'Inspector', head: linkedStyle(`${base}/page.css`), body })
 }
 
-type Respond = (parts: Parts, req: Request, res: Response) => unknown
-
 // The build writes these files into the code.
 const script = Buffer.from(elementsScript + readFileSync(new URL('./page/page.js', import.meta.url), 'utf8'))
 const style = Buffer.from(baseStyle + readFileSync(new URL('./page/page.css', import.meta.url), 'utf8'))
 
-const responders: { readonly [place: string]: Respond } = {
+const responders: { readonly [place: string]: (parts: Parts, req: Request, res: Response) => unknown } = {
   'GET ': (parts, req, res) => {
     // Links are relative to the page.
     if (req.path.endsWith('/')) return res.redirect(parts.path, 308)
@@ -177,8 +175,7 @@ const responders: { readonly [place: string]: Respond } = {
 }
 
 async function bodyOf(req: Request, limit = maxBody): Promise<Record<string, unknown>> {
-  const bytes = await req.raw.bytes(limit)
-  const body: unknown = JSON.parse(new TextDecoder().decode(bytes))
+  const body: unknown = JSON.parse(new TextDecoder().decode(await req.raw.bytes(limit)))
   if (typeof body !== 'object' || body === null) throw new Error('the body is not an object')
   return body as Record<string, unknown>
 }
