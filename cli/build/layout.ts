@@ -83,8 +83,7 @@ export function placeOf({ root, sources, out }: Layout, file: string): string {
   const fromRoot = relative(root, file).split(sep)
   const outside = ['_outside', ...fromRoot.map((part) => (part === '..' ? '_' : part))]
   const place = isInside(sources, file) ? relative(sources, file) : join(...outside)
-  const ending = extname(file)
-  return resolve(out, place.slice(0, place.length - ending.length) + endingOf(file))
+  return resolve(out, place.slice(0, place.length - extname(file).length) + endingOf(file))
 }
 
 /** The place of a module in the default build of a project, relative to the project like the module. */

@@ -65,8 +65,6 @@ const flagsOfClient = ['entry', 'export', 'url', 'openapi', 'asyncapi', 'name'] 
 
 const given = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-type Found = Awaited<ReturnType<typeof descriptionsOf>>
-
 /** Both descriptions of a server, and its address; those of a running server may have any content. */
 async function descriptionsOf(
   flags: CommandInput['flags'] & Parameters<typeof applicationOf>[0],
@@ -89,7 +87,7 @@ async function descriptionsOf(
 
 /** Writes the client. @throws CommandFailure for an invalid description of a running server, of any framework. */
 function clientOf(
-  { document, messages, from, isForeign }: Found,
+  { document, messages, from, isForeign }: Awaited<ReturnType<typeof descriptionsOf>>,
   options: { readonly name: string; readonly command: string },
 ) {
   try {

@@ -33,9 +33,8 @@ Node.js.`,
     const folder = process.cwd()
     const { host, inspect, inspector, poll } = flags
     const port = flags.port === undefined ? undefined : wholeNumber('port', flags.port, 0, 65_535)
-    const asked = runtimeOf(flags.runtime)
     const startFile = findStartFile(folder, flags.entry)
-    const launch = chooseLaunch(folder, startFile, asked)
+    const launch = chooseLaunch(folder, startFile, runtimeOf(flags.runtime))
     if (inspect && launch.runtime !== 'node')
       throw wrongUsage(`--inspect is for Node.js, and this project runs on ${nameOf(launch.runtime)}`)
     const roots = [...rootsOf(folder, startFile), ...named(flags.watch)]

@@ -36,8 +36,7 @@ const isEnv = (file: string) => /(^|\/)\.env(\.[^/]*)?$/.test(file) && !envForEv
 /** The folders around a project of a workspace: `../`, `../../`. */
 function foldersAbove(folder: string): readonly string[] {
   const [top = ''] = git(['rev-parse', '--show-cdup'], { folder }).lines
-  const levels = top.trim().split('/').length - 1
-  return Array.from({ length: levels }, (_, i) => '../'.repeat(i + 1))
+  return Array.from({ length: top.trim().split('/').length - 1 }, (_, i) => '../'.repeat(i + 1))
 }
 
 const envIn = (folder: string) => [`:(glob)${folder}.env`, `:(glob)${folder}.env.*`]

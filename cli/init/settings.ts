@@ -122,8 +122,7 @@ export function vendor(folder: string, manager: PackageManager): void {
   mkdirSync(to, { recursive: true })
   // On Windows it is a .cmd file, which needs a shell: quotes keep the path as one word.
   const shell = process.platform === 'win32'
-  const destination = shell ? `"${to}"` : to
-  const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', destination]
+  const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', shell ? `"${to}"` : to]
   const { status, error, stderr } = spawnSync('npm', args, { cwd: from, shell, encoding: 'utf8' })
   if (error !== undefined)
     throw new CommandFailure(`npm, which packs the framework, cannot be started: ${error.message}`)

@@ -7,10 +7,9 @@ import { manifest, type Overrides } from '../package.ts'
  * unsupported.
  */
 export function versioned(name: string): string {
-  const range = manifest.devDependencies[name]
   // 11 and 12 require a later Node.js.
   if (name === 'pg-boss' && isIn(process.versions.node, '<22.12')) return 'pg-boss@10'
-  const [, major, minor] = /^[~^]?(\d+)\.(\d+)/.exec(range ?? '') ?? []
+  const [, major, minor] = /^[~^]?(\d+)\.(\d+)/.exec(manifest.devDependencies[name] ?? '') ?? []
   return major === undefined ? name : `${name}@${major === '0' ? `0.${minor}` : major}`
 }
 

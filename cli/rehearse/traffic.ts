@@ -121,9 +121,8 @@ export class Traffic {
   #record(failure: string, instance: Instance | undefined): void {
     if (!this.#isReplacing) this.#usual.add(failure)
     if (this.#usual.has(failure)) return
-    const key = `${failure} ${instance?.name}`
     const level = instance?.isKilled ? 'killed' : 'lost'
-    this.#findings.add(`${failure}${circumstances(instance)}`, { key, level })
+    this.#findings.add(`${failure}${circumstances(instance)}`, { key: `${failure} ${instance?.name}`, level })
   }
 }
 

@@ -20,9 +20,8 @@ export async function readArguments(name: string, shape: Shape, argv: readonly s
   const places = shape.arguments ?? []
   // Without arguments, the parser is not loaded, which would be half of the time that such a command takes to start.
   const { placed, values } = argv.length === 0 ? nothing : await parse(name, shape, argv)
-  const takesAll = places.at(-1)?.variadic === true
   const extra = placed[places.length]
-  if (!takesAll && extra !== undefined) {
+  if (places.at(-1)?.variadic !== true && extra !== undefined) {
     const isEntry = shape.flags?.entry !== undefined && /\.[cm]?[jt]sx?$/.test(extra)
     const hint = isEntry ? `; did you mean --entry ${extra}?` : ''
     throw wrongUsage(`${name}: "${extra}" is one argument too many${hint}`)

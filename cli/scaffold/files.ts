@@ -30,7 +30,6 @@ export const scaffoldFlags = {
 } as const satisfies CommandDefinition['flags']
 
 type Action = 'created' | 'overwritten' | 'updated' | 'kept' | 'unchanged'
-type Planned = ScaffoldFile & { readonly action: Action }
 
 /**
  * Writes files into a folder, which does not have to exist yet, all of them or none, and prints the outcome of each.
@@ -91,7 +90,7 @@ function inside(root: string, path: string): string {
 /** The folder itself, or its nearest existing parent. */
 const nearestOf = (folder: string) => above(folder).find((one) => existsSync(one))!
 
-function writeAll(root: string, files: readonly Planned[]): void {
+function writeAll(root: string, files: readonly (ScaffoldFile & { readonly action: Action })[]): void {
   const undo: (() => void)[] = []
   try {
     for (const { path, text, mode, action } of files) {

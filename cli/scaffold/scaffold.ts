@@ -133,8 +133,7 @@ function pinFiles({ root, packageManager }: Project, packages: readonly string[]
   const pins = pinsFor(packages)
   if (Object.keys(pins).length === 0) return []
   if (packageManager === 'pnpm') {
-    const file = join(root, 'pnpm-workspace.yaml')
-    const text = textOf(file) ?? ''
+    const text = textOf(join(root, 'pnpm-workspace.yaml')) ?? ''
     const pinned = pinnedWorkspace(text, pins)
     return pinned === text ? [] : [{ path: 'pnpm-workspace.yaml', text: pinned, existing: 'update' }]
   }

@@ -12,7 +12,6 @@ const isRefusal = (error: unknown): boolean => {
   return described?.exposes === true && described.status < 500
 }
 
-type Rule = 'join' | 'publish' | 'presence' | 'state' | 'onLeave'
 type AnyRule = (client: ChannelClient, ...more: unknown[]) => unknown
 
 /** Calls the functions among the options of channels. They fail closed: after an error, a rejection or a timeout, the client is refused. */
@@ -26,7 +25,7 @@ export function rulesOf(timeout: number, log: Logger, server: object) {
   /** Calls a function about a client, for the tenant of the client, and returns what `use` makes of its result; `undefined` if one of them has failed. */
   async function call<Result>(
     { joined, name, channel, params }: Member,
-    rule: Rule,
+    rule: 'join' | 'publish' | 'presence' | 'state' | 'onLeave',
     use: (given: unknown) => Result,
     ...payload: readonly unknown[]
   ): Promise<Result | undefined> {

@@ -50,8 +50,7 @@ function verb(name: string, method: Method): VerbDecorator {
       throw DecoratorError(name, place, `the options of ${path} are not an object: @${name}('/path', { … })`)
     }
     if (more.length > 0) throw DecoratorError(name, place, `it takes only a path and options: @${name}('/path', { … })`)
-    const note: RouteNote = { method, path, options }
-    return decorator<ControllerMethod>({ name, method: (on) => routeNotes.add(on, note) })
+    return decorator<ControllerMethod>({ name, method: (on) => routeNotes.add(on, { method, path, options }) })
   }
 }
 

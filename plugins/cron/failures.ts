@@ -41,8 +41,7 @@ export async function notifyFailure(error: unknown, run: CronRun, options: Failu
     // A thrown object whose members throw cannot be logged, but the fact that it was thrown can.
     run.logger.error({ scheduledAt: run.scheduledAt }, message)
   }
-  const handlers = { onFailed: options.onFailed, 'the global error handler': global }
-  for (const [what, handler] of Object.entries(handlers)) {
+  for (const [what, handler] of Object.entries({ onFailed: options.onFailed, 'the global error handler': global })) {
     const call = handler && (() => handler(error as Thrown, run))
     await notify(call, `${what} of the cron job "${run.name}"`, run.logger, options.timeout)
   }

@@ -60,14 +60,12 @@ export interface CronOptions extends CronServiceOptions {
   ui?: boolean | CronUiOptions
 }
 
-const postgresLock = postgresStore('framework_cron')
-
 const ownLock = option.value<CronLock>('a lock', (given) => typeof Object(given).claim === 'function')
 const lockTakes = '{ redis } or { postgres } with an address or options, or a lock ({ claim, renew, release })'
 const storedLock = option
   .shape({
     redis: redisStore({ prefix: 'cron', timeout: 2_000 }).optional(),
-    postgres: postgresLock,
+    postgres: postgresStore('framework_cron'),
     ttl: option.int({ min: 1000, max: 3_600_000 }).says('whole milliseconds from 1000 to 3600000').default(lockTtl),
   })
   .into((given, place) => {

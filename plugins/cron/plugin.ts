@@ -82,8 +82,7 @@ export const cron = definePlugin({
         {
           name: 'Run now',
           async run(services, name) {
-            const hasBegun = await services.get('cron').trigger(name)
-            return hasBegun
+            return (await services.get('cron').trigger(name))
               ? `${name} was started.`
               : `${name} was not started: it is already running, or the service is closing.`
           },

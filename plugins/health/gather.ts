@@ -48,11 +48,9 @@ export function gatherChecks({ plugins }: Listing, settings: HealthSettings, ser
 
 /** Changes the outcome of a check as the options say. */
 function counted(name: string, { degrade, require }: HealthSettings): (result: Result) => Result {
-  const isDegraded = degrade.includes(name)
-  const isRequired = require.includes(name)
   return (result) => {
-    if (isDegraded && result.outcome === 'error') return { ...result, outcome: 'degraded' }
-    if (isRequired && result.outcome === 'degraded') return { ...result, outcome: 'error' }
+    if (degrade.includes(name) && result.outcome === 'error') return { ...result, outcome: 'degraded' }
+    if (require.includes(name) && result.outcome === 'degraded') return { ...result, outcome: 'error' }
     return result
   }
 }

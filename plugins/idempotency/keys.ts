@@ -143,9 +143,8 @@ export class IdempotencyKeys {
 
   /** Claims a key; returns the record of the request that had it first. */
   async #claim(claim: Claim): Promise<IdempotencyRecord | undefined> {
-    const swap = () => this.#store.swap(claim.key, undefined, claim.mine, lockTtl)
     const asked = await this.#keeper.ask(async () => {
-      const found = await outsideTransactions(swap)
+      const found = await outsideTransactions(() => this.#store.swap(claim.key, undefined, claim.mine, lockTtl))
       const record = found === undefined ? undefined : parse(found)
       if (found !== undefined && record === undefined)
         throw new TypeError('the value of a key is not that of a request')

@@ -139,13 +139,12 @@ export class MailBuilder {
     const why = await whyNoFile(this.#attachments)
     if (why !== undefined) throw MailHeaderError("the attachment's path", `is not usable: ${why}`)
     const from = this.#from ?? sender
-    const content = await this.#render(adapter)
     const all = [...to, ...cc, ...bcc].map(({ address }) => address)
     return {
       messageId: messageIdFor(from.address),
       from,
       ...this.#recipients,
-      ...content,
+      ...(await this.#render(adapter)),
       headers: this.#headers,
       ...defined({ priority: this.#priority }),
       attachments: this.#attachments,

@@ -48,9 +48,8 @@ const listOptions = option.shape({
   from: option.int({ min: 0 }).default(0),
   limit: option.int({ min: 1, max: 1000 }).default(50),
 })
-const ids = option.list(option.text())
 const changeOptions = option.shape({
-  ids: ids.optional(),
+  ids: option.list(option.text()).optional(),
   where: option.fn<NonNullable<QueueSelection['where']>>('a function (message) => boolean'),
   by: option.name(),
 })

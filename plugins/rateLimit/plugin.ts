@@ -18,8 +18,6 @@ import {
 } from './options.ts'
 import { type Counter, type Limits, limitsOfScopes } from './stores/contract.ts'
 
-type Next = Parameters<Middleware>[2]
-
 const work: readonly WorkKind[] = [
   workKind<RateLimitTrace>({
     channel: 'rateLimit',
@@ -132,7 +130,7 @@ export const rateLimit = definePlugin({
 /** The limit of the callers of a route: that of the innermost scope with this plugin. */
 const subjectLimiters = new RouteValue<{ readonly limiter: Limiter | false; readonly of: object }>()
 
-function limited(limiter: Limiter, req: Request, res: Response, next: Next) {
+function limited(limiter: Limiter, req: Request, res: Response, next: Parameters<Middleware>[2]) {
   const passes = limiter(req, res)
   if (passes instanceof Promise) return passes.then((settled) => (settled ? next() : undefined))
   return passes ? next() : undefined

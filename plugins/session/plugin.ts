@@ -84,8 +84,7 @@ export const session = definePlugin({
         return next()
       }
       const cookie = req.cookies[name] ?? ''
-      const signed = signer.check(name, cookie)
-      const { value: id = '', isCurrent = false } = signed ?? {}
+      const { value: id = '', isCurrent = false } = signer.check(name, cookie) ?? {}
       const take = (text: string | undefined) => {
         if (text === undefined) req[slot] = keeper
         else req[slot] = new SessionRecord(keeper, { id, text, cookie: isCurrent ? cookie : undefined })

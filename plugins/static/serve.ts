@@ -39,6 +39,5 @@ export function fileServer(settings: StaticSettings, prefix: readonly string[]) 
 
 /** Redirects within this server: the path begins with one slash, as empty segments are refused (serve-static GHSA-cm22-4g7w-348p). */
 function redirect(req: Request, res: Response): void {
-  const query = new URL(req.url).search
-  res.redirect(`${req.path}/${query}`, 301)
+  res.redirect(`${req.path}/${new URL(req.url).search}`, 301)
 }

@@ -169,8 +169,7 @@ export function receiver(
     if (boundary === undefined) return next()
     refuseEncoded(raw)
     if (Number(raw.header('content-length')) > limits.maxTotalSize) return refuseUnread(raw, limits.maxTotalSize)
-    const form = new FormReceiver(boundary, limits, store)
-    return followed(form, req).then((received) => {
+    return followed(new FormReceiver(boundary, limits, store), req).then((received) => {
       if (received.files.length > 0) keep(req, res, received.files)
       req.body = received.fields
       return next()

@@ -48,11 +48,9 @@ export const forSocket = <Result>(socket: ServerSocket, route: SocketRoute, work
     return inServer(server, () => (handlerTrace.isOn ? handlerTrace.begin({ socket, server, plugin }, work) : work()))
   })
 
-type ErrorHandler = (socket: ServerSocket, error: unknown) => unknown
-
 /** Passes a handler's error to the handler `error`; without such a handler, logs it and closes the socket. */
 export function handlerFailed(socket: ServerSocket, route: SocketRoute, error: unknown): void {
-  const { error: onError } = route.handlers as { readonly error?: ErrorHandler }
+  const { error: onError } = route.handlers as { readonly error?: (socket: ServerSocket, error: unknown) => unknown }
   const close = (what: string, thrown: unknown) => {
     route.log.error({ err: thrown, socket: socket.id }, `${what} of the websocket ${route.path} failed`)
     socket.close(1011, 'the server has failed')

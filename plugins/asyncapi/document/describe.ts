@@ -125,7 +125,6 @@ class Channels {
     )
     const { look } = this.#schemas.of(id, note)
     const subprotocols = exchanges.find((one) => one.subprotocols !== undefined)?.subprotocols
-    const parameters = parametersOf(path, options, look)
     const tag = tagOf(path)
     const asked = Array.isArray(apidoc.security)
       ? (toPlain(apidoc.security) as SecurityRequirement[])
@@ -134,7 +133,7 @@ class Channels {
     const channel: Json = {
       address: path.template,
       ...textsOf(apidoc),
-      parameters,
+      parameters: parametersOf(path, options, look),
       tags: (Array.isArray(apidoc.tags) ? apidoc.tags : tag === undefined ? [] : [tag]).map((name) => ({
         name: String(name),
       })),

@@ -90,10 +90,9 @@ export class MemoryBus implements Bus {
     const rest = { last: `${epoch}-${number}`, removedMs: now - removedAt }
     if (id === undefined) return { entries: [], isComplete: true, ...rest }
     forgetUntil(history, now)
-    const entries = kept.map((one) => one.entry)
     const seen = id === nothingYet ? { epoch, number: 0 } : partsOf(id)
     if (seen?.epoch !== epoch || seen.number > number) return { entries: [], isComplete: false, ...rest }
-    const missed = entries.filter((entry) => partsOf(entry.id)!.number > seen.number)
+    const missed = kept.map((one) => one.entry).filter((entry) => partsOf(entry.id)!.number > seen.number)
     return { entries: missed, isComplete: missed.length === number - seen.number, ...rest }
   }
 

@@ -114,8 +114,7 @@ export class RedisPresence {
     // Of several instances that notice a dead one, only one removes its entries.
     if ((await this.#redis.zrem(this.#instances, instance)) === 0) return
     for (const name of await this.#redis.smembers(this.#channelsOf(instance))) {
-      const all = await this.#redis.hgetall(this.#keyOf(name))
-      for (const [id, text] of Object.entries(all)) {
+      for (const [id, text] of Object.entries(await this.#redis.hgetall(this.#keyOf(name)))) {
         if ((JSON.parse(text) as { instance: string }).instance === instance) await this.#take(name, id, text)
       }
     }

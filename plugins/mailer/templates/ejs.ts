@@ -4,8 +4,6 @@ import { Compiled } from './compiled.ts'
 import type { TemplateAdapter } from './contract.ts'
 import { refusal, valueAt } from './names.ts'
 
-type Ejs = typeof import('ejs')
-
 /** `<%%`, which means `<%`; a tag, whose `-%>` removes the following line break; or an unclosed one. */
 const tags = /<%%|<%([\s\S]*?)(?:-%>(?:\r?\n)?|%>)|<%/g
 
@@ -22,7 +20,7 @@ const asItIs = (value?: unknown) => (value === undefined || value === null ? '' 
  */
 export class EjsAdapter implements TemplateAdapter {
   readonly #compiled = new Compiled<(data: object) => string>()
-  readonly #engine = new Memoized<Ejs>(() =>
+  readonly #engine = new Memoized<typeof import('ejs')>(() =>
     peer('ejs', () => import('ejs'), 'the EjsAdapter').then((module) => module.default ?? module),
   )
 

@@ -52,8 +52,7 @@ function isForForms(scene: Scene, schema: unknown): boolean {
 function bodiesOfAll(scene: Scene, bodies: readonly unknown[]): unknown[] {
   if (bodies.length > 0) return []
   return schemasOf(scene, 'all').map((schema) => {
-    const looked = scene.look(schema, 'all')
-    const { properties, required } = membersOf(looked)
+    const { properties, required } = membersOf(scene.look(schema, 'all'))
     if (![...properties.keys()].some(isHeaderName)) return scene.use(schema, 'input', 'all')
     const inBody = [...properties].filter(([name]) => !isHeaderName(name))
     const needed = inBody.map(([name]) => name).filter((name) => required.has(name))

@@ -122,9 +122,8 @@ export function describeListing(
 ): Described<OpenApiDocument> {
   const notes = new Map<string, Described<OpenApiDocument>['notes'][number]>()
   const note = (route: string, why: string) => void notes.set(`${route}: ${why}`, { route, why })
-  const given: Json = (options.components ?? {}) as Json
   const fragments = checkPlugins(plugins, options)
-  const own = componentsOf(fragments, given)
+  const own = componentsOf(fragments, (options.components ?? {}) as Json)
   const schemas = new Schemas(own.schemas, (why) => note('components', why))
   const { components: _components, include: _include, ...around } = options
   const { info, servers, security, externalDocs } = toPlain(around) as DescriptionOptions

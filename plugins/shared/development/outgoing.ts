@@ -110,8 +110,7 @@ function followHttpClient<Own extends object>(follower: OutgoingFollower<Own>): 
     followChannel('http.client.request.start', ({ request }: { request: ClientRequest }) => {
       const { method, path, protocol } = request
       const url = urlOf(`${protocol}//${request.getHeader('host') ?? request.host}`, path)
-      const isUpgrade = request.hasHeader('upgrade')
-      const own = url && follower.begin({ method, url, isUpgrade })
+      const own = url && follower.begin({ method, url, isUpgrade: request.hasHeader('upgrade') })
       if (own === undefined) return
       pending.set(request, own)
       // Not `response` and not `error`: with a listener for those, Node.js leaves the body and the failure to it.

@@ -154,12 +154,11 @@ const both = (topic: string, ids: readonly string[]) => [...ids, ...ids.map((id)
 function stored(row: Row): StoredMessage {
   const { id, as_state, data, output, retry_count, retry_limit, created_on, start_after, started_on } = row
   const { payload, meta } = unwrap(data as object | null)
-  const isBegun = started_on !== null
   const { message, stack } = Object(output) as { message?: unknown; stack?: unknown }
   return {
     ...{ id: String(id), state: as_state as MessageState, payload, meta },
     // The number of retries counts those that have begun.
-    attempt: Number(retry_count) + (isBegun ? 1 : 0),
+    attempt: Number(retry_count) + (started_on === null ? 0 : 1),
     attempts: Number(retry_limit) + 1,
     publishedAt: timeOf(created_on),
     dueAt: as_state === 'delayed' ? timeOf(start_after) : undefined,

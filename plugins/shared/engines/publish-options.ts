@@ -138,7 +138,6 @@ export interface SqsTerms {
 
 const count = (min: number) => option.int({ min, max: 2_147_483_647 })
 const milliseconds = option.ms()
-const jitter = option.number({ min: 0, max: 1 })
 
 export const backoffOption = option
   .either(
@@ -146,7 +145,7 @@ export const backoffOption = option
     option.shape({
       type: option.oneOf('fixed', 'exponential').required(),
       delay: milliseconds.default(0),
-      jitter: jitter.default(0),
+      jitter: option.number({ min: 0, max: 1 }).default(0),
     }),
   )
   .says('milliseconds, or { type: "fixed" or "exponential", delay, jitter }')

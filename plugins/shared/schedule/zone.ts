@@ -13,8 +13,7 @@ const dayMs = 86_400_000
 function zoneOf(offset: (instant: number) => number): Zone {
   const instant = (wall: number) => {
     const before = offset(wall - dayMs)
-    const after = offset(wall + dayMs)
-    const fitting = [wall - before, wall - after].filter((one) => one + offset(one) === wall)
+    const fitting = [wall - before, wall - offset(wall + dayMs)].filter((one) => one + offset(one) === wall)
     return fitting.length === 0 ? wall - before : Math.min(...fitting)
   }
   return { offset, instant }

@@ -53,8 +53,6 @@ export function placeOf(chain: readonly Thrown[]): string | undefined {
   return nearest.length === 0 ? undefined : [...new Set(nearest)].join(', ')
 }
 
-type Part = ReturnType<typeof partOf>
-
 function partOf({ name, message, stack, isOwn }: Thrown) {
   const parts = partsOf({ name, message, stack })
   if (parts === undefined) return { said: name === '' ? message : `${name}: ${message}`, frames: [], isOwn }
@@ -113,7 +111,7 @@ export function explanation(chain: readonly Thrown[]): string | undefined {
 
 const dim = (frames: readonly string[], paint: Paint) => frames.map((line) => paint('dim', line.trim()))
 
-const placesIn = ({ said, frames, isOwn }: Part): Place[] => [
+const placesIn = ({ said, frames, isOwn }: ReturnType<typeof partOf>): Place[] => [
   ...(isOwn ? placesNamedIn(said) : []),
   ...placesOf(frames),
 ]

@@ -108,9 +108,8 @@ export function sourceFrame({ file, line, column }: Place): FrameLine[] {
     const number = first + at
     const cut = one.length > maxLine ? `${one.slice(0, maxLine)}…` : one
     if (number !== line) return [{ kind: 'source', text: gutter(' ', number) + cut }]
-    const mark = `${gutter(' ', '')}${indent}^`
     const place: FrameLine = { kind: 'place', text: gutter('>', number) + cut }
-    return column === 0 ? [place] : [place, { kind: 'mark', text: mark }]
+    return column === 0 ? [place] : [place, { kind: 'mark', text: `${gutter(' ', '')}${indent}^` }]
   })
 }
 
