@@ -1,8 +1,9 @@
 import { defineErrors } from '../../kernel/index.ts'
 import { isObject } from '../shared/schema/keywords.ts'
 import { isStandardSchema, pathOf, type StandardSchema } from '../shared/schema/standard.ts'
+import { validatorOf } from '../shared/schema/zod.ts'
 import { madeIn } from '../shared/values/memoize.ts'
-import { messageOf, orFail, safely } from '../shared/values/safely.ts'
+import { messageOf, orFail, safely, unlessLate } from '../shared/values/safely.ts'
 import { compileShape } from './checked-copy.ts'
 import { LenientShape } from './lenient.ts'
 import { Mismatch } from './mismatch.ts'
@@ -101,8 +102,8 @@ function lenient(schema: object, route: string, strict: Serializer, onMismatch: 
 }
 
 function run(schema: StandardSchema, value: unknown) {
-  const result = schema['~standard'].validate(value)
-  if (result instanceof Promise) throw new TypeError('its validator is asynchronous; responses need a synchronous one')
+  const result = unlessLate(validatorOf(schema, false)(value))
+  if (result === undefined) throw new TypeError('its validator is asynchronous; responses need a synchronous one')
   return result
 }
 

@@ -1,7 +1,7 @@
 import type { AsyncApiExchange, AsyncApiMessage } from '../asyncapi/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { checkOf } from '../shared/schema/check.ts'
-import { safely } from '../shared/values/safely.ts'
+import { safely, unlessLate } from '../shared/values/safely.ts'
 import { errorType, invalidMessageCode } from './messages.ts'
 import type { WebsocketRouteOptions } from './options.ts'
 import type { MessageSchemas } from './types.ts'
@@ -61,6 +61,5 @@ function typed(schemas: MessageSchemas, mode: 'body' | 'exact'): AsyncApiMessage
 /** Whether a message of this type may come without data: a JSON Schema of the whole value cannot express that. */
 function takesNothing(schema: object, mode: 'body' | 'exact'): boolean {
   // Before the boot, a schema may be one with which no server would start.
-  const verdict = safely(() => checkOf(schema, mode)(undefined))
-  return verdict !== undefined && !(verdict instanceof Promise) && verdict.ok
+  return safely(() => unlessLate(checkOf(schema, mode)(undefined)))?.ok === true
 }

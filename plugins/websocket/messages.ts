@@ -4,7 +4,7 @@ import { whyNotJson } from '../shared/schema/sendable.ts'
 import { firstInWords, type Issue } from '../shared/schema/verdict.ts'
 import { nestsDeeperThan, reachesPrototype } from '../shared/values/json-dangers.ts'
 import { jsonText } from '../shared/values/json-text.ts'
-import { safely } from '../shared/values/safely.ts'
+import { safely, unlessLate } from '../shared/values/safely.ts'
 import type { Message, MessageSchemas } from './types.ts'
 
 const { OutgoingMessageError, MessageSchemaError } = defineErrors({
@@ -126,8 +126,8 @@ export function writerOf(schemas: MessageSchemas | undefined): Write {
     const { type, data } = (message ?? {}) as Partial<Message>
     const check = typeof type === 'string' ? checks.get(type) : undefined
     if (check === undefined) throw OutgoingMessageError('a message', `${described(type)} is not one of ${known}`)
-    const verdict = check(data)
-    if (verdict instanceof Promise)
+    const verdict = unlessLate(check(data))
+    if (verdict === undefined)
       throw OutgoingMessageError(
         `"${type}"`,
         'its schema is asynchronous; the schema of a sent message must be synchronous',

@@ -20,7 +20,7 @@ export function checkOf(schema: object, mode: Mode): Check {
   const modes = madeIn(compiled, schema, () => new Map<Mode, Check>())
   return madeIn(modes, mode, () => {
     const marks = marksOf(schema)
-    const check = isStandardSchema(schema) ? standardCheck(schema) : compileJsonSchema(schema, mode)
+    const check = isStandardSchema(schema) ? standardCheck(schema, mode) : compileJsonSchema(schema, mode)
     return marks === undefined ? check : discreetCheck(check, marks)
   })
 }

@@ -2,27 +2,20 @@ import { safely } from '../values/safely.ts'
 import { flattened, targetOf } from './flat.ts'
 import { isObject } from './keywords.ts'
 import { type Direction, selfDescription } from './self-description.ts'
-import { type Check, type Issue, maxIssues, pointerOf, type Verdict } from './verdict.ts'
+import {
+  type Check,
+  type Issue,
+  type Mode,
+  maxIssues,
+  pointerOf,
+  type StandardIssue,
+  type StandardResult,
+  type StandardSchema,
+  type Verdict,
+} from './verdict.ts'
+import { validatorOf } from './zod.ts'
 
-/** The part of Standard Schema version 1 (Zod, Valibot, ArkType, …) that is used here: https://standardschema.dev. */
-export interface StandardSchema<Input = unknown, Output = Input> {
-  readonly '~standard': {
-    readonly version: 1
-    readonly vendor: string
-    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>
-    readonly types?: { readonly input: Input; readonly output: Output } | undefined
-  }
-}
-
-type StandardResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly StandardIssue[] }
-
-interface StandardIssue {
-  readonly message: string
-  /** A list according to the specification; VineJS 4 has a string with dots. */
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | string | undefined
-}
+export type { StandardSchema } from './verdict.ts'
 
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false
@@ -66,11 +59,11 @@ function verdictOf(result: StandardResult<unknown>, value: unknown): Verdict {
   return { ok: false, issues: issues.slice(0, maxIssues), cause: result.issues }
 }
 
-/** Runs the schema's own validator; its result replaces the value. */
-export function standardCheck(schema: StandardSchema): Check {
-  const standard = schema['~standard']
+/** Runs the schema's own validator; its result replaces the value. A value that is sent may have to be checked synchronously. */
+export function standardCheck(schema: StandardSchema, mode: Mode): Check {
+  const validate = validatorOf(schema, mode !== 'exact')
   return (value) => {
-    const result = standard.validate(value)
+    const result = validate(value)
     return result instanceof Promise ? result.then((late) => verdictOf(late, value)) : verdictOf(result, value)
   }
 }

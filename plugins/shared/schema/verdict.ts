@@ -26,6 +26,26 @@ export type Check = (value: unknown) => Verdict | Promise<Verdict>
  */
 export type Mode = 'body' | 'text' | 'headers' | 'exact'
 
+/** The part of Standard Schema version 1 (Zod, Valibot, ArkType, …) that is used here: https://standardschema.dev. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] }
+
+export interface StandardIssue {
+  readonly message: string
+  /** A list according to the specification; VineJS 4 has a string with dots. */
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | string | undefined
+}
+
 /** The maximum number of issues for one value. */
 export const maxIssues = 20
 

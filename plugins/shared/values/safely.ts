@@ -1,3 +1,5 @@
+import { isPromise } from '../../../kernel/support/within.ts'
+
 /** Returns the result of a function, or `otherwise` if it throws: for values from outside, and for code whose failure must not matter. */
 export function safely<Result, Other = undefined>(work: () => Result, otherwise = undefined as Other): Result | Other {
   try {
@@ -5,6 +7,13 @@ export function safely<Result, Other = undefined>(work: () => Result, otherwise 
   } catch {
     return otherwise
   }
+}
+
+/** Returns a value; or `undefined` for a promise, whose rejection then ends no process. */
+export function unlessLate<Value>(value: Value | Promise<Value>): Value | undefined {
+  if (!isPromise(value)) return value
+  Promise.resolve(value).catch(() => {})
+  return undefined
 }
 
 /** Returns the result of a function; if it throws, that is the cause of the error that `failure` makes of its message. */

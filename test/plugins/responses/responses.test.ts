@@ -42,6 +42,9 @@ const full = {
 }
 const picked = { id: 1, name: 'ada', address: { city: 'London' }, roles: [{ name: 'admin' }] }
 
+// biome-ignore lint/suspicious/noThenProperty: as the promises of some libraries are
+const thenable = { then: (done: (result: object) => void) => done({ value: 'late' }) }
+
 test('a Map under a schema without required members is a failure, and no silent {}', async () => {
   const { status, text, logs } = await answer(
     { type: 'object', properties: { a: { type: 'integer' } } },
@@ -292,6 +295,8 @@ describe('a value that the schema cannot represent is a 500 without a body, and 
     ['a member that is inherited', { type: 'object', required: ['constructor'] }, {}],
     ['what Zod refuses', z.object({ id: z.int() }), { id: 'x' }],
     ['an asynchronous validator', z.object({ id: z.int().refine(async () => true) }), { id: 1 }],
+    ['one that fails', z.object({ id: z.int().refine(() => Promise.reject(new Error('late'))) }), { id: 1 }],
+    ['one of a library', { '~standard': { version: 1, vendor: 'own', validate: () => thenable } }, { id: 1 }],
   ])('%s', async (_what, schema, value) => {
     const { status, text, logs } = await answer(schema, value)
     expect([status, text]).toEqual([500, ''])
