@@ -1,3 +1,4 @@
+import { isPromise } from '../../../kernel/support/within.ts'
 import { safely } from '../values/safely.ts'
 import { flattened, targetOf } from './flat.ts'
 import { isObject } from './keywords.ts'
@@ -64,7 +65,7 @@ export function standardCheck(schema: StandardSchema, mode: Mode): Check {
   const validate = validatorOf(schema, mode !== 'exact')
   return (value) => {
     const result = validate(value)
-    return result instanceof Promise ? result.then((late) => verdictOf(late, value)) : verdictOf(result, value)
+    return isPromise(result) ? Promise.resolve(result).then((late) => verdictOf(late, value)) : verdictOf(result, value)
   }
 }
 

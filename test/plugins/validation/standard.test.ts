@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { queue, RouteCollection, Server } from 'framework'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
@@ -87,4 +88,14 @@ test('functions of Zod that are synchronous stay so', () => {
     mini.transform((text) => text.toUpperCase()),
   )
   expect(checkOf(shout, 'exact')('a')).toEqual({ ok: true, value: 'A' })
+})
+
+test.each([
+  ['of another realm', runInNewContext(`async () => ({ issues: [{ message: 'no' }] })`)],
+  // biome-ignore lint/suspicious/noThenProperty: as the promises of some libraries are
+  ['of a library', () => ({ then: (done: (result: object) => void) => done({ issues: [{ message: 'no' }] }) })],
+])('a promise %s is waited for', async (_whose, validate) => {
+  const server = serverOf()
+  server.post('/', { body: { '~standard': { version: 1, vendor: 'own', validate } } as never }, () => 'entered')
+  ;(await server.inject.post('/', { body: {} })).assertStatus(422)
 })
