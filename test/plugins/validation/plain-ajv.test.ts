@@ -2,7 +2,7 @@ import { type ErrorObject, Ajv as Old, type Options } from 'ajv'
 import { Ajv2020 as Modern } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { expect, test } from 'vitest'
-import { checkOf, type Mode, type Verdict } from '../../../plugins/shared/schema/check.ts'
+import { type Check, checkOf, type Mode, type Verdict } from '../../../plugins/shared/schema/check.ts'
 import { Chance } from '../../support/chance.ts'
 import { isLong } from '../../support/long.ts'
 import { randomRoot, randomValue } from '../../support/random-schemas.ts'
@@ -129,8 +129,8 @@ test.each<Mode>(['exact', 'body', 'text'])('the verdict, the value and the issue
     const first = plainAjv(schema, mode, false)
     let all: ReturnType<typeof plainAjv> | undefined
     const check = checkOf(chance.pick(forms)(schema), mode)
-    // A branch that changes the value and fails leaves it changed, in a check to the end more than in one to the first error.
-    const isStable = mode === 'exact' || !/"(anyOf|oneOf|if|not|contains)"/.test(text)
+    // A branch of Ajv that changes the value and fails leaves it changed.
+    if (mode !== 'exact' && /"(anyOf|oneOf|if|not|contains)"/.test(text)) continue
     for (let n = 0; n < 12; n++) {
       const given = toJson(randomValue(chance, root, root, n < 4 ? 0 : 0.15))
       // Ajv itself throws where it compares an object that has such a member.
@@ -142,7 +142,7 @@ test.each<Mode>(['exact', 'body', 'text'])('the verdict, the value and the issue
       counts[isTaken ? 'ok' : 'refused']++
       if (text.includes('"#/$defs/two"')) counts.recursive++
       if (verdict.ok) expect([schema, given, verdict.value]).toEqual([schema, given, theirs])
-      else if (isStable) {
+      else {
         all ??= plainAjv(schema, mode, true)
         all(structuredClone(given))
         const [reported, rows] = [toldOf(verdict), rowsOf(all.errors!)]
@@ -152,10 +152,61 @@ test.each<Mode>(['exact', 'body', 'text'])('the verdict, the value and the issue
       }
     }
   }
-  expect(counts.ok).toBeGreaterThan(3 * schemas)
-  expect(counts.refused).toBeGreaterThan(3 * schemas)
+  expect(counts.ok).toBeGreaterThan(2 * schemas)
+  expect(counts.refused).toBeGreaterThan(2 * schemas)
   expect(counts.recursive).toBeGreaterThan(2 * schemas)
   expect(counts.compared).toBeGreaterThan(1.5 * schemas)
+})
+
+/** A schema in which some objects have fewer members and accept no others, and some members are strings. */
+function varied(chance: Chance, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => varied(chance, one))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { default: _, ...node } = Object.fromEntries(
+    Object.entries(schema).map(([name, one]) => [
+      name,
+      /^(enum|const|required)$/.test(name) ? one : varied(chance, one),
+    ]),
+  ) as Json
+  if (node.type === 'integer' && chance.is(0.3)) return { type: 'string' }
+  if (node.type !== 'object' || chance.is(0.5)) return node
+  const properties = Object.entries((node.properties ?? {}) as Json).filter(() => chance.is(0.7))
+  return { ...node, properties: Object.fromEntries(properties), additionalProperties: false }
+}
+
+test.each<Mode>(['body', 'text'])('a branch that fails changes nothing: %s', (mode) => {
+  const chance = new Chance(5_113 + mode.length)
+  const counts = { first: 0, second: 0, refused: 0 }
+  for (let i = 0; i < schemas / 2; i++) {
+    const root = randomRoot(chance, { free: true })
+    const [one, other] = [1, 2].map((n) => ({ ...(withRules(chance, varied(chance, root)) as Json), $id: `part${n}` }))
+    // A default in a union that would be ignored is refused.
+    if (/"enum":\[\]|"default"/.test(JSON.stringify([one, other]))) continue
+    const [first, second] = [checkOf(one!, mode), checkOf(other!, mode)]
+    const unions = [
+      { anyOf: [one, other] },
+      { if: one, else: other },
+      { oneOf: [{ allOf: [one, false] }, { anyOf: [one, other] }] },
+    ].map((union) => checkOf(union, mode))
+    const afterNot = checkOf({ not: one, allOf: [other] }, mode)
+    for (let n = 0; n < 12; n++) {
+      const given = toJson(randomValue(chance, root, root, n < 4 ? 0 : 0.15))
+      if (given === undefined || JSON.stringify(given).includes('"toString"')) continue
+      const run = (check: Check) => check(structuredClone(given)) as Verdict
+      const [byFirst, bySecond] = [run(first!), run(second!)]
+      const expected = byFirst.ok ? byFirst : bySecond
+      const outcomes = [...unions, ...(byFirst.ok ? [] : [afterNot])].map(run)
+      const shown = (verdict: Verdict) => (verdict.ok ? verdict : { ok: false })
+      expect([one, other, given, ...outcomes.map(shown)]).toEqual([
+        one,
+        other,
+        given,
+        ...outcomes.map(() => shown(expected)),
+      ])
+      counts[byFirst.ok ? 'first' : bySecond.ok ? 'second' : 'refused']++
+    }
+  }
+  expect(Math.min(counts.first, counts.second, counts.refused)).toBeGreaterThan(schemas / 4)
 })
 
 test('references between schemas with addresses and anchors lead where those of Ajv lead', () => {

@@ -126,6 +126,66 @@ describe('coercion', () => {
   })
 })
 
+describe('a branch that does not match changes nothing', () => {
+  const kind = (name: string, more: object) => ({
+    type: 'object',
+    properties: { kind: { const: name }, ...more },
+    required: ['kind'],
+  })
+  const Note = { ...kind('note', { text: { type: 'string' } }), additionalProperties: false }
+  const Task = { ...kind('task', { due: { type: 'string' } }), additionalProperties: false, required: ['kind', 'due'] }
+  const task = { kind: 'task', due: 'tomorrow' }
+  const $defs = {
+    Folder: kind('folder', {
+      sort: { type: 'string', default: 'name' },
+      items: { type: 'array', items: { $ref: '#' } },
+    }),
+    File: kind('file', { sort: { type: 'integer' } }),
+  }
+  const Tree = { $id: 'Tree', oneOf: [{ $ref: '#/$defs/Folder' }, { $ref: '#/$defs/File' }], $defs }
+
+  test.each<[string, object, unknown, unknown?]>([
+    ['anyOf', { anyOf: [Note, Task] }, task],
+    ['oneOf', { oneOf: [Note, Task] }, task],
+    ['within another', { anyOf: [{ anyOf: [Note, { not: Note, required: ['text'] }] }, Task] }, task],
+    ['discriminator', { type: 'object', discriminator: { propertyName: 'kind' }, oneOf: [Note, Task] }, task],
+    ['if', { type: 'object', if: Note, else: Task }, task],
+    ['not', { type: 'object', not: Note }, task],
+    ['contains', { type: 'array', contains: Note }, [task, { kind: 'note', text: '' }]],
+    [
+      'one after the branch that fits',
+      { $schema: 'https://json-schema.org/draft/2020-12/schema', anyOf: [{ type: 'object' }, Note] },
+      { kind: 'note', due: '' },
+    ],
+    [
+      'defaults',
+      Tree,
+      { kind: 'folder', items: [{ kind: 'file' }] },
+      { kind: 'folder', sort: 'name', items: [{ kind: 'file' }] },
+    ],
+  ])('%s', (_what, schema, value, expected = value) => {
+    expect(checkOf(schema, 'body')(structuredClone(value))).toEqual({ ok: true, value: expected })
+  })
+
+  const small = { type: 'integer', maximum: 5 }
+  test.each<[string, object, unknown, unknown]>([
+    ['a member', { anyOf: [small, { type: 'string' }] }, '007', '007'],
+    ['the one that fits', { anyOf: [small, { type: 'string' }] }, '3', 3],
+    ['oneOf', { oneOf: [small, { type: 'string', pattern: '^0' }] }, '007', '007'],
+    ['an item', { type: 'array', items: { anyOf: [small, { type: 'string' }] } }, ['007', '3'], ['007', 3]],
+    ['a list of one', { anyOf: [{ type: 'boolean' }, { type: 'array', minItems: 1 }] }, ['x'], ['x']],
+    [
+      'what looks like code',
+      { anyOf: [small, { const: 'data.v = 1; delete data[v]' }] },
+      'data.v = 1; delete data[v]',
+      'data.v = 1; delete data[v]',
+    ],
+  ])('coercion of %s', (_what, v, given, expected) => {
+    const schema = { type: 'object', properties: { v }, required: ['v'] }
+    expect(checkOf(schema, 'text')({ v: given })).toEqual({ ok: true, value: { v: expected } })
+  })
+})
+
 describe('a validator of its own', () => {
   test('replaces the part with its result', async () => {
     const body = z.object({

@@ -1,6 +1,6 @@
 import type { _, Ajv, CodeKeywordDefinition, KeywordCxt, Name } from 'ajv'
 import { madeIn } from '../../values/memoize.ts'
-import { reachedFrom, targetOf } from '../flat.ts'
+import { reachedFrom, schemasOf, targetOf } from '../flat.ts'
 import { inPlaceKeywords, isObject, type Node } from '../keywords.ts'
 import { findSame, memberTest } from '../same.ts'
 import { maxIssues } from '../verdict.ts'
@@ -25,6 +25,8 @@ const loops = [
   'unevaluatedProperties',
 ]
 const unions = ['anyOf', 'oneOf']
+/** Keywords whose schemas may fail for a valid value. */
+const branches = [...unions, 'if', 'not', 'contains']
 const texts = ['minLength', 'maxLength', 'pattern', 'format']
 const counts = ['minProperties', 'maxProperties']
 /** Keywords with schemas within. */
@@ -40,9 +42,20 @@ export function boundKeywords(ajv: Ajv, generating: Generating): void {
   bounds.loops()
   bounds.references()
   bounds.costs()
+  if (ajv.opts.useDefaults) {
+    bounds.branches()
+    bounds.changes()
+  }
   bounds.comparisons()
   if (!ajv.opts.allErrors) bounds.firstErrors()
 }
+
+const text = String.raw`"(?:[^"\\]|\\.)*"`
+/** A string of the generated code, or a member of the value; ` = ` where that is filled in or coerced. */
+const member = new RegExp(
+  String.raw`${text}|(?<removes>delete )?\b(?<of>data\d*|parentData)(?:\.(?<name>[\w$]+)|\[(?<at>${text}|[\w$]+)\])(?<sets> = )?`,
+  'g',
+)
 
 type Code = ReturnType<typeof _>
 
@@ -52,6 +65,7 @@ class Bounds {
   readonly #generating: Generating
   readonly #count: Name
   readonly #maxErrors: number
+  readonly #reverting = new WeakMap<Node, boolean>()
 
   constructor(ajv: Ajv, generating: Generating) {
     this.#ajv = ajv
@@ -162,6 +176,62 @@ class Bounds {
     })
   }
 
+  /** A branch that fails, or comes after the one that fits, takes back what it has changed. */
+  branches(): void {
+    const { _ } = this.#generating
+    this.#change(branches, (generate, keyword) => (cxt, type) => {
+      const { gen, data, subschema } = cxt
+      if (!this.#reverts(cxt.it.schemaEnv.root.schema as Node)) return generate(cxt, type)
+      const meter = meterOf(cxt)
+      // From 2019-09 on, the branches after the first that fits are checked as well.
+      const taken = unions.includes(keyword) ? gen.let('_taken', false) : _`${keyword === 'not'}`
+      cxt.subschema = (applied, valid) => {
+        // `then` and `else` must succeed.
+        if (!applied.compositeRule) return subschema.call(cxt, applied, valid)
+        const mark = gen.const('_mark', _`${meter}.changes.length`)
+        const was = gen.const('_was', data)
+        const made = subschema.call(cxt, applied, valid)
+        gen.if(_`${taken} || !${valid}`, () => {
+          // To remove a member and to restore it takes about a microsecond.
+          this.#charge(cxt, _`(${meter}.changes.length - ${mark}) * 100`)
+          gen.code(_`${meter}.undo(${mark})`)
+          if (applied.dataProp === undefined) gen.assign(data, was)
+        })
+        if (taken instanceof this.#generating.Name) gen.if(valid, () => gen.assign(taken, true))
+        return made
+      }
+      generate(cxt, type)
+    })
+  }
+
+  /** Whether a branch of a schema can change a value and then fail. */
+  #reverts(root: Node): boolean {
+    return madeIn(this.#reverting, root, () => {
+      const nodes = [...schemasOf(root)]
+      const changes = ({ additionalProperties, default: filled }: Node) =>
+        additionalProperties === false || filled !== undefined
+      return (
+        (Boolean(this.#ajv.opts.coerceTypes) || nodes.some(changes)) &&
+        nodes.some((node) => branches.some((keyword) => keyword in node))
+      )
+    })
+  }
+
+  /** Records what a check changes. Removed members are restored before all errors are collected. */
+  changes(): void {
+    const { opts, scope } = this.#ajv
+    const { process } = opts.code
+    const meter = `scope${scope.value('obj', { ref: budget, key: budget }).scopePath}`
+    opts.code.process = (code, env) => {
+      const isSetRecorded = this.#reverts(env!.root.schema as Node)
+      return (process?.(code, env) ?? code).replace(member, (found, ...rest) => {
+        const { removes, of, name, at, sets } = rest.at(-1) as Readonly<Record<string, string | undefined>>
+        if (removes === undefined && (sets === undefined || !isSetRecorded)) return found
+        return `${meter}.changing(${of}, ${at ?? JSON.stringify(name)});${found}`
+      })
+    }
+  }
+
   comparisons(): void {
     const { _ } = this.#generating
     this.#change(['uniqueItems'], () => (cxt) => {
@@ -185,22 +255,15 @@ class Bounds {
 
   /** For an instance that ends at the first error, and whose value another instance then checks again. */
   firstErrors(): void {
-    const { _, Name } = this.#generating
+    // Members decide first: a branch for another kind fails before it removes members, which it would have to restore.
+    for (const { rules } of this.#ajv.RULES.rules) {
+      const at = rules.findIndex(({ keyword }) => keyword === 'properties')
+      const to = rules.findIndex(({ keyword }) => keyword === 'additionalProperties')
+      if (to >= 0 && to < at) rules.splice(to, 0, ...rules.splice(at, 1))
+    }
     this.#change(['properties'], (generate) => (cxt, type) => {
       Object.assign(cxt, { schema: cheapFirst(cxt.schema as Node) })
       generate(cxt, type)
-    })
-    this.#change(['additionalProperties'], (generate) => (cxt, type) => {
-      const { gen, data } = cxt
-      const { code } = gen
-      // A removed member must be restored when all errors are collected.
-      gen.code = (line) => {
-        const key = /^delete \w+\[(\w+)\]$/.exec(String(line))?.[1]
-        if (key !== undefined) code.call(gen, _`${meterOf(cxt)}.removing(${data}, ${new Name(key)})`)
-        return code.call(gen, line)
-      }
-      generate(cxt, type)
-      gen.code = code
     })
     this.#change(around, (generate) => (cxt, type) => {
       // An error takes 50 ns for its path and its words, and would not be used.

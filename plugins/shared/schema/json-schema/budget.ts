@@ -14,16 +14,17 @@ export const budget = {
   left: 0,
   /** The parts that defaults may have added to the value: these add no steps. */
   added: 0,
-  /** Compiled code calls this before it removes a member. */
-  removing(object: object, key: string): void {
-    removed.push({ object, key, value: (object as Record<string, unknown>)[key] })
-  },
+  /** What the check has changed in the value, and how it was. */
+  changes: [] as Change[],
+  /** Compiled code calls this before it changes a member. */
+  changing,
+  /** Compiled code calls this where a branch has failed, with the number of changes before it: they are taken back. */
+  undo,
   /** Compiled code calls this when no steps are left. */
   spent,
 }
 
 let checked: unknown
-let removed: { readonly object: object; readonly key: string; readonly value: unknown }[] = []
 let isExtended = false
 
 /** Thrown out of a check that takes too much work. */
@@ -40,13 +41,24 @@ export function beginBudget(value: unknown): void {
 /** Must be called after a check, so that nothing keeps the value. */
 export function endBudget(): void {
   checked = undefined
-  if (removed.length > 0) removed = []
+  if (budget.changes.length > 0) budget.changes = []
 }
 
-/** Restores the members that a check has removed from the value. */
-export function restoreRemoved(): void {
-  for (const { object, key, value } of removed) {
-    Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
+interface Change {
+  readonly object: object
+  readonly key: PropertyKey
+  readonly before: PropertyDescriptor | undefined
+}
+
+function changing(object: object, key: PropertyKey): void {
+  budget.changes.push({ object, key, before: Object.getOwnPropertyDescriptor(object, key) })
+}
+
+function undo(mark: number): void {
+  for (let i = budget.changes.length; i > mark; i--) {
+    const { object, key, before } = budget.changes.pop()!
+    if (before === undefined) Reflect.deleteProperty(object, key)
+    else Object.defineProperty(object, key, before)
   }
 }
 

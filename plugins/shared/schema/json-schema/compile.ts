@@ -3,7 +3,7 @@ import { flattened, schemasOf } from '../flat.ts'
 import { isObject, modernKeywords, type Node } from '../keywords.ts'
 import { type Check, type Issue, type Mode, maxIssues, pointerOf, type Verdict } from '../verdict.ts'
 import { checkSchema, compileWithAjv, type Dialect, type Draft } from './ajv.ts'
-import { BudgetExceeded, beginBudget, endBudget, restoreRemoved } from './budget.ts'
+import { BudgetExceeded, beginBudget, budget, endBudget } from './budget.ts'
 
 function draftOf({ $schema }: Node, nodes: ReadonlySet<Node>): Draft {
   if (typeof $schema === 'string') return (/2019-09|2020-12/.exec($schema)?.[0] as Draft | undefined) ?? 'draft-07'
@@ -83,7 +83,7 @@ function explainer(schema: Node, dialect: Omit<Dialect, 'allErrors'>): (value: u
   return (value) => {
     validate ??= compileWithAjv(schema, { ...dialect, allErrors: true })
     beginBudget(value)
-    restoreRemoved()
+    budget.undo(0)
     try {
       // The first check may have filled in a member that a branch of a union requires, after another branch had failed for lack of it.
       if (validate(value)) return invalid()
