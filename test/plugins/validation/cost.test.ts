@@ -240,7 +240,8 @@ const rows: readonly Row[] = [
   ],
   ['maxLength of short texts', { items: { minLength: 1, maxLength: 20 } }, () => fill('"ab"'), 'ok'],
   ['type', { items: { type: ['string', 'null', 'boolean', 'object'] } }, () => fill('1'), 'type'],
-  ['multipleOf', { items: { multipleOf: 0.01 } }, () => fill('1e300'), 'multipleOf'],
+  ['multipleOf', { items: { multipleOf: 0.01 } }, () => fill('0.015'), 'multipleOf'],
+  ['multipleOf of large numbers', { items: { multipleOf: 0.01 } }, () => fill('1e300'), 'ok'],
   [
     'multipleOf of what is too large for a number',
     { items: { anyOf: [{ multipleOf: 0.01 }, {}] } },

@@ -133,8 +133,9 @@ test.each<Mode>(['exact', 'body', 'text'])('the verdict, the value and the issue
     if (mode !== 'exact' && /"(anyOf|oneOf|if|not|contains)"/.test(text)) continue
     for (let n = 0; n < 12; n++) {
       const given = toJson(randomValue(chance, root, root, n < 4 ? 0 : 0.15))
-      // Ajv itself throws where it compares an object that has such a member.
-      if (given === undefined || JSON.stringify(given).includes('"toString"')) continue
+      // Ajv itself throws where it compares an object that has such a member, and takes no number from 1e21 on for a multiple.
+      const beyondAjv = text.includes('"multipleOf"') ? /"toString"|1e\+21/ : /"toString"/
+      if (given === undefined || beyondAjv.test(JSON.stringify(given))) continue
       const [ours, theirs] = [structuredClone(given), structuredClone(given)]
       const verdict = check(ours) as Verdict
       const isTaken = first(theirs)

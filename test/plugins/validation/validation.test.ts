@@ -126,6 +126,27 @@ describe('coercion', () => {
   })
 })
 
+describe('multipleOf', () => {
+  test.each<[number, number[], number[]]>([
+    [0.01, [0.07, 1.1, 19.99, 4.35, -0.29, 0, 1e15, 1e22], [0.075, 0.07000001, 1e-17, 5e-324, 19.9900001]],
+    [0.1, [0.3, 0.7, 1e10 + 0.1], [0.25, 0.30001]],
+    [1e-7, [3e-7, 0.0000123], [1.5e-7]],
+    [0.5, [1e308, 1.5], [1.25]],
+    [1, [1e22, -3], [0.5, 1.0000001]],
+    [3, [9, 3e20], [10, 0.3]],
+  ])('%d', (multipleOf, valid, invalid) => {
+    const check = checkOf({ type: 'number', multipleOf }, 'body')
+    expect(valid.filter((value) => !(check(value) as { ok: boolean }).ok)).toEqual([])
+    expect(invalid.filter((value) => (check(value) as { ok: boolean }).ok)).toEqual([])
+  })
+
+  test('each price', () => {
+    const check = checkOf({ multipleOf: 0.01 }, 'exact')
+    const prices = Array.from({ length: 10_000 }, (_, cents) => cents / 100)
+    expect(prices.filter((price) => !(check(price) as { ok: boolean }).ok)).toEqual([])
+  })
+})
+
 describe('a branch that does not match changes nothing', () => {
   const kind = (name: string, more: object) => ({
     type: 'object',

@@ -34,7 +34,7 @@ const around = [...loops, ...inPlaceKeywords, 'properties', 'prefixItems']
 
 /**
  * Changes the code that an instance generates for some keywords without changing their meaning: their cost is
- * counted, `uniqueItems`, `enum` and `const` take work in proportion to the value, and no more errors are collected than
+ * counted, `uniqueItems`, `enum` and `const` take work in proportion to the value, `multipleOf` is decimal, and no more errors are collected than
  * are reported: 20, or none where only the first one counts. Each instance of Ajv has definitions of its own.
  */
 export function boundKeywords(ajv: Ajv, generating: Generating): void {
@@ -241,6 +241,16 @@ class Bounds {
       const found = gen.const('_same', _`${find}(${data})`)
       cxt.setParams({ i: _`${found}.i`, j: _`${found}.j` })
       cxt.fail(_`${found} !== undefined`)
+    })
+    this.#change(['multipleOf'], () => (cxt) => {
+      const { gen, data } = cxt
+      const by = cxt.schema as number
+      const isRest = _`${data} % ${by} !== 0`
+      if (Number.isInteger(by)) return cxt.fail(isRest)
+      // 0.07 is a multiple of 0.01, although neither has an exact number: each of the two and the quotient may be off by half a unit.
+      const times = gen.const('_times', _`${data} / ${by}`)
+      const isNear = _`Math.abs(${times} - Math.round(${times})) <= ${4 * Number.EPSILON} * Math.abs(${times})`
+      cxt.fail(_`${isRest} && !(${isNear})`)
     })
     this.#change(['enum', 'const'], (generate, keyword) => (cxt, type) => {
       const values = keyword === 'const' ? [cxt.schema as unknown] : (cxt.schema as unknown[])
