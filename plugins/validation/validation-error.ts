@@ -2,6 +2,7 @@ import { defineError, type Request, type Response, sendFailure } from '../../ker
 import { afterwards } from '../shared/http/bodies.ts'
 import { option } from '../shared/options/index.ts'
 import { type Issue, maxIssues } from '../shared/schema/verdict.ts'
+import { unlessLate } from '../shared/values/safely.ts'
 
 /** The parts of a request, in the order in which their mistakes are reported. */
 export const parts = ['headers', 'params', 'query', 'body', 'all'] as const
@@ -116,6 +117,7 @@ const errorOptions = option
 /** The result of `message`: anything else, such as a promise, would be an empty object in the response. */
 function stringOf(said: string | undefined): string | undefined {
   if (said === undefined || typeof said === 'string') return said
+  unlessLate<unknown>(said)
   throw new TypeError('message(issue, req) of setValidationErrorHandler returns a string or undefined')
 }
 
