@@ -1,5 +1,5 @@
 import type { RouteOptions } from '../../../kernel/index.ts'
-import { isHeaderName, membersOf, schemaOf } from '../../shared/descriptions/members.ts'
+import { isHeaderName, isRequired, membersOf, schemaOf } from '../../shared/descriptions/members.ts'
 import { withBody } from '../../shared/http/body-parser.ts'
 import { isObject } from '../../shared/values/json.ts'
 import type { OpenApiMediaType, OpenApiRequestBody, OpenApiSchema } from '../types.ts'
@@ -40,12 +40,27 @@ function fieldsOf(scene: Scene, schema: unknown): unknown {
 function isForForms(scene: Scene, schema: unknown): boolean {
   // A custom validator may accept a string where its description says a number.
   if (typeof schema !== 'object' || schema === null || '~standard' in schema) return true
-  const { properties, required } = membersOf(scene.look(schema, 'body'))
-  return [...required].every((name) => {
-    const own = schemaOf(properties.get(name))
-    if (!isObject(own) || own.type === undefined || 'default' in own) return true
-    return [own.type].flat().some((type) => type === 'string' || type === 'array')
-  })
+  const looked = scene.look(schema, 'body')
+  const root = schemaOf(looked)
+  if (isObject(root) && root.type !== undefined && ![root.type].flat().includes('object')) return false
+  const members = membersOf(looked)
+  return [...members.required].every(
+    (name) => !isRequired(members, name) || takesText(members.properties.get(name), new Set()),
+  )
+}
+
+/** Whether a member may be a string, or a list of strings. */
+function takesText(member: unknown, open: ReadonlySet<unknown>): boolean {
+  const own = schemaOf(member)
+  // A list of itself ends somewhere.
+  if (!isObject(own) || open.has(own)) return own !== false
+  const takes = (one: unknown) => takesText(one, new Set(open).add(own))
+  const values = 'const' in own ? [own.const] : own.enum
+  if (Array.isArray(values) && !values.some((one) => typeof one === 'string' || Array.isArray(one))) return false
+  const unions = [own.anyOf, own.oneOf].filter((one) => Array.isArray(one))
+  if (!unions.every((union) => union.some(takes)) || (Array.isArray(own.allOf) && !own.allOf.every(takes))) return false
+  const types = [own.type ?? 'string'].flat()
+  return types.includes('string') || (types.includes('array') && takes(own.items))
 }
 
 /** The part of an `all` schema for the body: its members except headers. */

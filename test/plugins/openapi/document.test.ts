@@ -284,6 +284,17 @@ describe('bodies', () => {
     expect(await typesOf(needing({ type: 'array', items: text }))).toEqual(both)
     expect(await typesOf(needing({ type: 'integer', default: 1 }))).toEqual(both)
     expect(await typesOf(needing({ enum: ['a'] }))).toEqual(both)
+    expect(await typesOf(needing({ anyOf: [{ type: 'integer' }, { const: 'all' }] }))).toEqual(both)
+    for (const schema of [
+      { type: 'array', items: text },
+      { type: 'string' },
+      needing({ const: 5 }),
+      needing({ enum: [1, 2] }),
+      needing({ anyOf: [{ type: 'integer' }, { type: 'boolean' }] }),
+      needing({ allOf: [{}, { oneOf: [{ type: 'null' }] }] }),
+      needing({ type: 'array', items: { type: 'integer' } }),
+    ])
+      expect([schema, await typesOf(schema)]).toEqual([schema, ['application/json']])
     expect(await typesOf(z.object({ a: z.coerce.number() }))).toEqual(both)
     expect(await typesOf(needing({ type: 'integer' }), { urlencoded: true, json: false })).toEqual(both.slice(1))
   })
