@@ -63,12 +63,13 @@ export const messageDescriptionOptions = option.shape(description).typed<Message
 
 export type MessageDescriptionSettings = SettingsOf<typeof messageDescriptionOptions>
 
+/** @internal */
 export const asyncapiOptions = option
   .shape({ ...servedMembers('/asyncapi'), ...description })
   .into(servedOf)
   .typed<AsyncApiOptions>()
 
-/** The finding for a description that no option guards. */
+/** The finding for a description that no option guards. @internal */
 export const unguarded = publicDescription<SettingsOf<typeof asyncapiOptions>>('asyncapi', ({ path }) => [
   'the message description',
   `${path}.json`,

@@ -112,6 +112,7 @@ export type CronLockSettings = NonNullable<CronSettings['lock']>
 
 export const cronUiOptions = option.shape(operatorPageOptions('/crons')).typed<CronUiOptions>()
 
+/** @internal */
 export const cronOptions = option
   .shape({ ...service, ui: option.feature(cronUiOptions).default(false) })
   .typed<CronOptions>()

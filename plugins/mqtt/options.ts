@@ -129,6 +129,7 @@ export interface RunParts {
   readonly server: object | undefined
 }
 
+/** @internal */
 export const mqttOptions = option
   .shape({ connect: mqttConnectOptions, subscribe: subscribeOption(['src/mqtt/**/*.{ts,js}']) })
   // Where the server is made, to name it beside another one with the same id.

@@ -80,12 +80,13 @@ export const descriptionOptions = option.shape(description).typed<DescriptionOpt
 
 export type DescriptionSettings = SettingsOf<typeof descriptionOptions>
 
+/** @internal */
 export const openapiOptions = option
   .shape({ ...servedMembers('/docs'), ui: option.flag().default(true), ...description })
   .into(({ ui, ...given }) => ({ ui, ...servedOf(given) }))
   .typed<OpenApiOptions>()
 
-/** The finding for a description that no option guards. */
+/** The finding for a description that no option guards. @internal */
 export const unguarded = publicDescription<SettingsOf<typeof openapiOptions>>('openapi', ({ path }) => [
   'the API description',
   path,

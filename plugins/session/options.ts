@@ -71,6 +71,7 @@ const store = option.custom<SessionStoreOption, StoreChoice>(takes, (given, plac
   return void place.wrong(described(`an object with ${names || 'nothing'}`), takes)
 })
 
+/** @internal */
 export const sessionOptions = option
   .shape({
     secret: secrets.required(),

@@ -73,7 +73,7 @@ const folder = option
 /** One folder. */
 export type StaticSettings = SettingsOf<typeof folder>
 
-/** One folder or a list of them. */
+/** One folder or a list of them. @internal */
 export const staticOptions = option
   .either(
     option.list(folder, { min: 1 }),

@@ -51,6 +51,7 @@ const members = option
 
 export type UploadSettings = SettingsOf<typeof members>
 
+/** @internal */
 export const uploadOptions = members.into(withFolder)
 
 const overrides = option.overrides(members)

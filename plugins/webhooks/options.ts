@@ -16,6 +16,7 @@ export interface WebhookOptions {
   tolerance?: number
 }
 
+/** @internal */
 export const webhookOfRoute = option
   .shape({
     scheme: option.oneOf('standard', 'github', 'stripe').required(),

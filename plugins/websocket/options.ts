@@ -96,6 +96,7 @@ export type WebsocketSettings = SettingsOf<typeof websocketOptions>
 
 const token = option.name(/^[\w!#$%&'*+.^`|~-]+$/, 'a sub-protocol: a token of RFC 9110 section 5.6.2')
 
+/** @internal */
 export const socketOfRoute = option
   .shape({ ...limits, protocols: option.list(token, { min: 1 }), origins })
   .typed<WebsocketRouteOptions>()

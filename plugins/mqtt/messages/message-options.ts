@@ -73,7 +73,7 @@ const checkedBy = (problemOf: (given: unknown) => string | undefined, takes: str
 export const topicName = checkedBy(topicProblem, 'the name of a topic')
 export const filterOption = checkedBy(filterProblem, 'a topic, or a pattern')
 
-/** The members that describe a message. */
+/** The members that describe a message. @internal */
 export const messageMembers = {
   qos,
   retain: option.flag(),

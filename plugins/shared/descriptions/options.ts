@@ -16,7 +16,7 @@ export function extensible<Fields extends option.Members>(members: Fields) {
 
 const externalDocs = extensible({ url: url.required(), description: text })
 
-/** Information about an API: what every format has, with what one of them adds to it and to its licence. */
+/** Information about an API: what every format has, with what one of them adds to it and to its licence. @internal */
 export const infoWith = <More extends option.Members>(more: More, licence: option.Members = {}) =>
   extensible({
     ...{ title: text, version: text, description: text, termsOfService: url, ...more },
@@ -69,7 +69,7 @@ const forms: { readonly [kind: string]: AnyCheck } = {
 export const componentsOfKind = (kind: string) =>
   option.record((forms[kind] ?? component) as typeof component, 'an object').into(checkNames)
 
-/** Parts that a description of any format has. */
+/** Parts that a description of any format has. @internal */
 export const commonMembers = {
   security: option.list(requirement).says('a list of objects'),
   tags: option.list(tag).says('a list of objects { name, description }'),
@@ -93,7 +93,7 @@ export const accessMembers = {
   public: option.flag().default(false),
 }
 
-/** The path of a description, whose routes are below it, and the access to it. */
+/** The path of a description, whose routes are below it, and the access to it. @internal */
 export const servedMembers = (path: string) => ({
   path: option.name(/^\/[^:*?#]*[^:*?#/]$/, `a path below "/" without parameters, "${path}" for example`).default(path),
   ...accessMembers,

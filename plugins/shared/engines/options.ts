@@ -247,6 +247,7 @@ const uiOptions = option
   })
   .typed<QueueUiOptions>()
 
+/** @internal */
 export const queuesOptions = option
   .shape({
     config: queueConfigOptions.optional(),
