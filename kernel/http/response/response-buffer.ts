@@ -126,8 +126,8 @@ export class KernelResponse {
   succeed(): KernelResponse {
     const next = Object.assign(new (this.constructor as typeof KernelResponse)(this.request), this)
     next.origin ??= this
-    this.headersIfAny = undefined
-    this.kind = 'empty'
+    // What a middleware sees is not a success, which a cache would keep.
+    Object.assign(this, { headersIfAny: undefined, kind: 'empty', code: 503 })
     return next
   }
 

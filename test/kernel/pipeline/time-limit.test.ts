@@ -339,6 +339,19 @@ describe('late calls', () => {
       })
     })
 
+    test('a middleware, which sees no success that a cache would keep', async () => {
+      const { kernel, router } = make()
+      const seen: unknown[] = []
+      const watch: Middleware = async (_req, res, next) => {
+        await next()
+        seen.push(res.statusCode)
+      }
+      kernel.register(hook(waiting))
+      router.get('/x', [watch], lateHeaders)
+      expect(await send(kernel, '/x')).toMatchObject(late)
+      expect(seen).toEqual([503])
+    })
+
     test('the error handler', async () => {
       const { kernel, router } = make({ requestTimeout: 0 })
       kernel.setErrorHandler(async (_req, res) => {
