@@ -357,7 +357,8 @@ describe('half a head that waits while the server does not read', () => {
     client.write(more)
     const writing = setInterval(() => client.write('a'), 100)
     onTestFinished(() => clearInterval(writing))
-    await once(client, 'close')
+    // Not `once` of node:events, which rejects for a byte that was written when the connection had ended.
+    await new Promise((resolve) => void client.once('close', resolve))
     expect(bytes()).toBeGreaterThan(100 * large.length)
     expect(begun.filter((target) => target === '/1')).toHaveLength(100)
   }, 20_000)
