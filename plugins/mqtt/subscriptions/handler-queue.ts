@@ -99,6 +99,8 @@ export class HandlerQueue {
     // The broker sends no more messages of QoS 1 and 2 than the window allows; of QoS 0 it sends all.
     if (message.details.qos === 0 && isFull) {
       this.#dropped(message)
+      // It has not had this state, which the broker may send again.
+      for (const seen of [this.#last, this.#kept]) seen.delete(message.details.topic)
       done()
       return
     }
