@@ -61,6 +61,11 @@ export class DatabaseClient {
     if (settings.system === 'postgresql') this.place = placeOf(settings.url, settings.options)
   }
 
+  /** @internal */
+  get acquireTimeout(): number {
+    return this.#settings.pool.acquireTimeout
+  }
+
   /** `postgresql`, `mysql` (also MariaDB) or `sqlite`. */
   get system(): DatabaseSystem {
     return this.#settings.system

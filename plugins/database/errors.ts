@@ -36,11 +36,12 @@ export const { MigrationReferencesError, PlaceholdersError, SeveralStatementsErr
 })
 
 export const { TransactionStatementError, TransactionFailedError, TransactionEndedError } = defineErrors({
-  TransactionStatementError: (statement: string, commits: 'would' | 'has' | 'not' | 'ignored' = 'not') =>
+  TransactionStatementError: (statement: string, commits: 'would' | 'has' | 'not' | 'ignored' | 'waits' = 'not') =>
     ({
       has: `"${statement}", or a procedure before it, has committed the transaction, and later statements are refused. Call what contains a commit, or changes tables, outside of transactions`,
       would: `"${statement}" would commit the transaction: MySQL does so for each statement that changes tables or rights. Run it before the transaction, or in a migration`,
       ignored: `SQLite ignores "${statement}" in a transaction. Run it before; migrations run without foreign keys, which are checked at their end`,
+      waits: `"${statement}" has waited for a savepoint beside it for longer than pool.acquireTimeout: the savepoint's work may wait for this statement, as for a promise that both share. Begin the statement before the savepoint, or within it`,
       not: `"${statement}" is not for query(): the framework begins and ends transactions. Use database.transaction(work), or the option transaction of a route, and throw an error to roll back`,
     })[commits],
   TransactionFailedError: () =>

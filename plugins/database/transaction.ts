@@ -1,3 +1,4 @@
+import { systemClock, within } from '../../kernel/index.ts'
 import { nameInTenant } from '../shared/values/tenants.ts'
 import type { OutboxMessage } from '../shared/work/outbox.ts'
 import { InboxError, type RunningTransaction, transactions } from '../shared/work/transactions.ts'
@@ -12,6 +13,7 @@ export interface TransactionHost {
   readonly place: string | undefined
   readonly outbox: Outbox | undefined
   readonly inbox: Inbox | undefined
+  readonly acquireTimeout: number
 }
 
 // What may be before a statement: spaces and comments, and the marks of those that MySQL executes.
@@ -234,18 +236,31 @@ export class Level implements RunningTransaction, StatementRunner {
     const current = transactions.getStore()
     // A connection of a query builder may have been taken before the savepoint in which it is used.
     const level = current instanceof Level && current.transaction === this.transaction ? current : this
-    return level.#afterSavepoints(() => this.transaction.run(text, execute))
+    return level.#afterSavepoints(text, () => this.transaction.run(text, execute))
   }
 
   /** The connection, once the transaction has begun and its earlier statements have ended. */
   ready(): Promise<Connection> {
-    return this.#afterSavepoints(() => this.transaction.ready())
+    return this.#afterSavepoints('BEGIN', () => this.transaction.ready())
   }
 
-  #afterSavepoints<Result>(work: () => Promise<Result>): Promise<Result> {
+  #afterSavepoints<Result>(text: string, work: () => Promise<Result>): Promise<Result> {
     // Code that outlives its savepoint belongs to the code around it.
-    if (this.#outcome === 'released') return this.#parent!.#afterSavepoints(work)
-    return this.#inLine === 0 ? work() : this.#inTurn(work)
+    if (this.#outcome === 'released') return this.#parent!.#afterSavepoints(text, work)
+    if (this.#inLine === 0) return work()
+    let state: 'waiting' | 'begun' | 'late' = 'waiting'
+    const result = this.#inTurn(async () => {
+      if (state === 'late') throw TransactionStatementError(text.trim().slice(0, 100), 'waits')
+      state = 'begun'
+      return work()
+    })
+    // The work of the savepoint may itself wait for this statement: for a promise that both share, such as that of a batch.
+    const late = () => {
+      if (state === 'begun') return result
+      state = 'late'
+      throw TransactionStatementError(text.trim().slice(0, 100), 'waits')
+    }
+    return within(result, this.transaction.host.acquireTimeout, late, systemClock)
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {

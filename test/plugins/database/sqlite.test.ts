@@ -148,6 +148,26 @@ describe('SQLite', () => {
     expect(sent).toEqual(['kept'])
   })
 
+  test('a statement that a savepoint waits for, and that waits for it, fails in time', async () => {
+    const server = new Server({ plugins: { database: { url: 'sqlite::memory:', pool: { acquireTimeout: 100 } } } })
+    await server.ready()
+    const database = server.services.get('databases').client()
+    await database.query('create table books (id integer primary key, title text)')
+    const insert = (title: string) => database.query('insert into books (title) values (?)', [title])
+    await database.transaction(async () => {
+      const opened = deferred()
+      const shared = opened.promise.then(() => insert('shared'))
+      const inner = database.transaction(async () => {
+        opened.resolve()
+        await shared
+      })
+      await expect(inner).rejects.toThrow('has waited for a savepoint beside it')
+      await insert('kept')
+    })
+    expect(await titles(server as never)).toEqual([{ title: 'kept' }])
+    await server.close()
+  })
+
   test('code that outlives a savepoint that was kept belongs to the code around it', async () => {
     await using server = await makeServer()
     const database = server.services.get('databases').client()

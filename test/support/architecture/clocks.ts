@@ -19,6 +19,7 @@ const ofTheMachine: { readonly [path: string]: string } = {
   'plugins/database/listener.ts': 'patience with a connection that was lost',
   'plugins/database/outbox.ts': 'keeps what it has claimed, by the clock of the database',
   'plugins/database/queries.ts': 'measures',
+  'plugins/database/transaction.ts': 'patience with a savepoint that is open',
   'plugins/graphql/execution/execute.ts': 'measures',
   'plugins/health/checks.ts': 'patience with the servers that checks ask',
   'plugins/inspector/activities.ts': 'measures',
