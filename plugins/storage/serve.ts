@@ -36,7 +36,7 @@ export function addressesOf(provider: LocalStorageProvider, urls: SignedUrls) {
     if (req.method !== 'PUT') return download(provider, grant, req, res)
     return upload(provider, urls, grant, req).then(() => void res.noContent())
   }
-  // What fails here is reported by `serve`, to those whom `auth` lets in.
+  // `serve` reports what fails here, to those that `auth` lets in.
   return { serve, admits: (req: Request) => Boolean(safely(() => grantOf(req))) }
 }
 
