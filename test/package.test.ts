@@ -339,9 +339,9 @@ describe('a project that installs nothing else', () => {
   test('learns from the error which package the command line needs for TypeScript, where the runtime lacks it', async () => {
     writeFileSync(join(consumer, 'server.ts'), `${hello.split('const { port }')[0]}export { server }\n`)
     const bin = join(consumer, 'node_modules/.bin/framework')
-    const client = execOutput(bin, ['generate-sdk', '--dry-run', '--entry', 'server.ts'], consumer)
     // The command runs on the first Node.js of the PATH.
     const hasTypes = await execOutput('node', ['-p', 'Boolean(process.features.typescript)'], consumer)
+    const client = execOutput(bin, ['generate-sdk', '--dry-run', '--entry', 'server.ts'], consumer)
     if (hasTypes === 'true') expect(await client).toContain('byName(name: string): {')
     else await expect(client).rejects.toThrow('npm install --save-dev esbuild')
   })
