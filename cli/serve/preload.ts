@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import module from 'node:module'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { isMainThread } from 'node:worker_threads'
 import { requestInspector } from '../../plugins/shared/development/inspector-request.ts'
@@ -32,11 +33,7 @@ async function attend(parent: number): Promise<void> {
   const { enableCompileCache } = module as { enableCompileCache?(folder: string): unknown }
   enableCompileCache?.(join(process.cwd(), 'node_modules/.cache/framework'))
   const { orders, send } = channelTo<Order, News>(parent, ['SIGINT', 'SIGTERM', 'SIGHUP'], ['SIGINT'])
-  // The supervisor is waiting for the first version; later ones are prepared before there is a change.
-  let isEarly = true
-  const load = orders.next('load').finally(() => {
-    isEarly = false
-  })
+  const load = orders.next('load')
   const go = orders.next('go')
   // A process that only waits for an order is not kept alive by anything else.
   const alive = setInterval(() => {}, 1 << 30)
@@ -57,7 +54,8 @@ async function attend(parent: number): Promise<void> {
   // After the framework's own modules, which then do not pass through the hooks.
   const failure = await registerTypeScript().catch((error: Error) => error)
   if (!isComplete || failure !== undefined) send({ framework: 'unfit' })
-  if (isEarly) await warmUp()
+  // The supervisor is waiting for the first version, whose order this turn reads; later ones are prepared before there is a change.
+  if ((await Promise.race([load, turn('early')])) === 'early') await warmUp()
   const { inspect, inspector: token, log, failure: former } = await load
   before = former
   setLogForm(log)
