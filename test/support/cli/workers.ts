@@ -48,7 +48,8 @@ server.get('/last', async () => {
 })
 server.get('/loop', () => {
   console.log('in the loop')
-  for (;;);
+  // One that takes no processor time, which the others need.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 })
 await server.listen()
 `
