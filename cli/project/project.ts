@@ -159,8 +159,11 @@ let typedIn: string | undefined
  * its files from there. Returns that folder if it is a different one; without a project, nothing changes.
  */
 export function enterProject(): string | undefined {
-  const here = process.cwd()
-  const root = projectRoot(here)
+  const current = process.cwd()
+  const root = projectRoot(current)
+  // npm enters the folder itself. In another script, paths are written for that folder, from wherever it is called.
+  const typed = process.env.npm_lifecycle_event === programName ? process.env.INIT_CWD : undefined
+  const here = typed !== undefined && root === current && projectRoot(typed) === root ? typed : current
   typedIn = undefined
   if (root === undefined || root === here) return undefined
   process.chdir(root)

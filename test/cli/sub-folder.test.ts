@@ -70,6 +70,19 @@ test('files are written as from the folder of the project, or to the given path'
   expect((await inDeep('generate-plugin', 'ledger', '--package')).stderr).toContain('  cd ../../ledger\n')
 })
 
+test.each([
+  ['framework', 'src/deep/by-npm.ts'],
+  ['client', 'by-npm.ts'],
+])('npm enters the folder of the project: paths of its script %s are for %s', async (script, file) => {
+  const npm = startRunner({ npm_lifecycle_event: script, INIT_CWD: join(project.folder, 'src/deep') })
+  try {
+    expect((await npm.run(project.folder, ['generate-sdk', '--out', 'by-npm.ts'])).code).toBe(0)
+  } finally {
+    npm.close()
+  }
+  expect(isThere(file)).toEqual([file])
+})
+
 test('init stays where it was called', async () => {
   expect((await inDeep('init', 'app')).code).toBe(0)
   expect(readFileSync(join(project.folder, 'src/deep/app/package.json'), 'utf8')).toContain('"name": "app"')
