@@ -117,7 +117,7 @@ class FetchRequest implements RawRequest {
   get hasBody(): boolean {
     if (!this.#mayHaveBody) return false
     const length = this.header('content-length')
-    if (length !== undefined) return Number(length) > 0
+    if (length !== undefined) return Number(length) !== 0
     return this.#context.wire ? this.header('transfer-encoding') !== undefined : this.#request.body !== null
   }
 
@@ -272,7 +272,7 @@ class FetchRequest implements RawRequest {
     // Bun ends the connection of a GET that sends a body when it is idle, and two missing headers take a thirtieth of a small request there.
     if (!wire || !(keepsUnread || this.#mayHaveBody)) return false
     const length = this.header('content-length')
-    return length === undefined ? this.header('transfer-encoding') !== undefined : Number(length) > mostUnread
+    return length === undefined ? this.header('transfer-encoding') !== undefined : !(Number(length) <= mostUnread)
   }
 
   #enter(phase: Phase): void {
