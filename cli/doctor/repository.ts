@@ -60,9 +60,8 @@ export const repositoryChecks: readonly ProjectCheck[] = [
     level: 'error',
     find({ folder }) {
       const places = [...envIn('**/'), ...foldersAbove(folder).flatMap(envIn)]
-      const files = git(['ls-files', '-z', '--', ...places], { folder }).lines
-      return files
-        .filter((file) => isEnv(file) && !forTests.test(file))
+      return git(['ls-files', '-z', '--', ...places], { folder })
+        .lines.filter((file) => isEnv(file) && !forTests.test(file))
         .flatMap((file): DoctorFinding | [] => {
           const secrets = secretsIn(textIn(folder, file))
           if (secrets.length > 0)

@@ -51,10 +51,15 @@ async function open({ driver, options = {} }: DriverSettings, file: string): Pro
   return prepared(new Database(file, { create: true, ...options }))
 }
 
-/** Values that SQLite has no type for. */
-function bound(value: unknown): unknown {
+/**
+ * Values that SQLite has no type for. Packages take an object or an array that comes first for the names or the list of all values: a member of
+ * a JSON body could replace those after it, such as the owner that the query asks for.
+ */
+function bound(value: unknown, at: number): unknown {
   if (typeof value === 'boolean') return Number(value)
   if (value instanceof Date) return value.toISOString()
+  if (Object(value) === value && !ArrayBuffer.isView(value))
+    throw new TypeError(`SQLite has no type for value ${at + 1} of the query: an object or an array`)
   return value === undefined ? null : value
 }
 
