@@ -48,7 +48,11 @@ test('the report is written every night of a month', async () => {
     await new Promise((resolve) => setTimeout(resolve, 1))
     nights.push(scheduledAt.toISOString())
   })
-  await using server = new Server({ router: new RouteCollection(), port: 0, plugins: { cron: { crons: [] } } })
+  await using server = new Server({
+    router: new RouteCollection(),
+    port: 0,
+    plugins: { cron: { crons: [], timezone: 'UTC' } },
+  })
   await server.listen()
   await clock.advance('30 days')
   report.destroy()

@@ -376,7 +376,7 @@ describe.skipIf(!hasMariadb)('MySQL alone', () => {
     await query("set global sql_mode = 'NO_BACKSLASH_ESCAPES'")
     const layer = (({ pool }: never) => new Kysely<Tables>({ dialect: new MysqlDialect({ pool }) })) as never
     await using other = new Server({
-      plugins: { database: { url: mariadb.url, layer, pool: { max: 1, acquireTimeout: 100 } } },
+      plugins: { database: { url: mariadb.url, layer, pool: { max: 1, acquireTimeout: 2_000 } } },
     })
     await other.ready()
     await query('set global sql_mode = default')

@@ -76,14 +76,15 @@ test('the inspector lists the locks of the process, and the work that has ended'
   await server.ready()
   const look = await lookAt(server)
   const locks = (server as unknown as Server<{ plugins: { locks: true } }>).services.get('locks')
+  let waits: Promise<void> | undefined
   await locks.withLock('shelf', {}, async ({ fence }) => {
-    const waits = locks.withLock('shelf', { wait: 500 }, () => {})
+    waits = locks.withLock('shelf', { wait: 60_000 }, () => {})
     const { panels } = await look.json<{ panels: { key: string; title: string }[] }>('overview')
     const { key } = panels.find(({ title }) => title === 'Locks of this process')!
     const { rows } = await look.json<{ rows: { cells: unknown[] }[] }>(`panel?key=${key}`)
     expect(rows.map(({ cells }) => cells)).toEqual([['shelf', { time: expect.any(Number) }, fence, 1]])
-    void waits
   })
+  await waits
   await expect.poll(async () => (await look.newest('locks')).title).toBe('shelf')
   expect(await look.newest('locks')).toMatchObject({ note: 'ok', outcome: 'ok' })
 })
