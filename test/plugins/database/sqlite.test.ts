@@ -39,14 +39,15 @@ describe('SQLite', () => {
     ])
   })
 
-  test.each([[[['n1', 7], 5]], [[{ '?1': 'n1', '?2': 7 }, 5]], [['n1', [7]]]])(
-    'an object or an array replaces no other value of the query: %j',
-    async (values) => {
-      await using server = await makeServer()
-      const given = server.services.get('database').query('select title from books where title = ? and id = ?', values)
-      await expect(given).rejects.toThrow('SQLite has no type for value')
-    },
-  )
+  test.each([
+    [[['n1', 7], 5]],
+    [[{ '?1': 'n1', '?2': 7 }, 5]],
+    [['n1', [7]]],
+  ])('an object or an array replaces no other value of the query: %j', async (values) => {
+    await using server = await makeServer()
+    const given = server.services.get('database').query('select title from books where title = ? and id = ?', values)
+    await expect(given).rejects.toThrow('SQLite has no type for value')
+  })
 
   test('placeholders are numbered as in Postgres, and text is left alone', async () => {
     await using server = await makeServer()
