@@ -48,7 +48,7 @@ server.get('/last', async () => {
 })
 server.get('/loop', () => {
   console.log('in the loop')
-  // One that takes no processor time, which the others need.
+  // Stops the event loop as an endless loop does, without the processor time that the others need.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 })
 await server.listen()
