@@ -325,9 +325,8 @@ await server.listen()
 })
 
 test.concurrent('a port that is taken is named; the next change starts again what has ended by itself; files that each start writes; a listen hook that never ends is overtaken', async () => {
-  const blocker = createServer()
-  await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
-  const { port } = blocker.address() as { port: number }
+  const [port, blocker] = [await freePort(), createServer()]
+  await new Promise<void>((resolve) => blocker.listen(port, '127.0.0.1', resolve))
   const crashing = {
     'src/server.ts': `${files['src/server.ts']}server.get('/crash', () => void setTimeout(() => { throw new Error('later') }))
 server.get('/leave', () => void setTimeout(() => process.exit(0)))

@@ -3,7 +3,7 @@ import { BlobServiceClient } from '@azure/storage-blob'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type BlobServer, startBlob } from '../support/blob.ts'
 import { hasMosquitto, startMosquitto } from '../support/mosquitto.ts'
-import type { OwnServer } from '../support/own-server.ts'
+import { freePort, type OwnServer } from '../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
 import { startS3 } from '../support/s3.ts'
@@ -23,7 +23,7 @@ describe.skipIf(!hasAll)('readiness while every other server is away', () => {
     const [redis, postgres, mqtt, s3] = await Promise.all([startRedis(), startPostgres(), startMosquitto(), startS3()])
     blob = await startBlob()
     own = [redis, postgres, mqtt, s3, blob]
-    smtp = await startSmtp()
+    smtp = await startSmtp({}, await freePort())
     await createContainer()
     const services = {
       redis: redis.url,

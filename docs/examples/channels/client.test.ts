@@ -1,6 +1,7 @@
 import { type ChannelClient, channel, RouteCollection, Server } from 'framework'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { freePort } from '../../../test/support/own-server.ts'
 import { watch } from './client.ts'
 
 // Node.js has no WebSocket before version 22.
@@ -37,7 +38,7 @@ function follow(port: number, user: string) {
 }
 
 test('the client follows a channel, and learns of a gap when the server has forgotten', async () => {
-  const { server, port } = await start()
+  const { server, port } = await start(await freePort())
   const seen = follow(port, 'ann')
   await expect.poll(() => server.services.get('channels').counts.members).toBe(1)
   await news.publish('one')

@@ -26,14 +26,16 @@ test('what the proxy says of the client counts', async () => {
 })
 
 test('a closing instance says so, goes on answering, and finishes what it has', async () => {
-  const url = await start(1000)
-  const ready = () => fetch(`${url}/health/ready`)
+  const url = await start(10_000)
+  // A connection that stays open would keep the window open.
+  const get = (path: string) => fetch(url + path, { headers: { connection: 'close' } })
+  const ready = () => get('/health/ready')
   expect((await ready()).status).toBe(200)
-  const slow = fetch(`${url}/slow`)
+  const slow = get('/slow')
   await new Promise((resolve) => setTimeout(resolve, 100))
   const closed = server?.close()
   expect((await ready()).status).toBe(503)
-  expect((await fetch(url)).status).toBe(200)
+  expect((await get('/')).status).toBe(200)
   expect(await (await slow).json()).toBe('whole')
   await closed
 })

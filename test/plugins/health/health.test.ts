@@ -203,10 +203,10 @@ describe('the life of a server', () => {
   })
 
   test('ready is no within the drain window, live is yes', async () => {
-    const { server } = makeServer(true, { drainWindow: 300 })
+    const { server } = makeServer(true, { drainWindow: 10_000, closeTimeout: 30_000 })
     await server.listen()
     const ask = async (path: string) => {
-      const res = await fetch(`${server.url}${path}`)
+      const res = await fetch(`${server.url}${path}`, { headers: { connection: 'close' } })
       return [res.status, ((await res.json()) as { status: string }).status]
     }
     // A connection that stays open keeps the window open.

@@ -256,9 +256,11 @@ describe.each(kinds.filter(({ has }) => has))('in $name', ({ name, start }) => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const exited = new Promise((resolve) => child.once('exit', resolve))
+    let printed = ''
     const url = await new Promise<string>((resolve) =>
       child.stdout!.on('data', (text) => {
-        const found = /http:\S+/.exec(String(text))
+        printed += String(text)
+        const found = /http:\S+(?=\s)/.exec(printed)
         if (found !== null) resolve(found[0])
       }),
     )

@@ -65,10 +65,10 @@ function promises(open: () => Promise<LockStore>) {
   })
 
   test('a lock is renewed for longer than its ttl', async () => {
-    const one = wish('long', { ttl: 2_000 })
+    const one = wish('long', { ttl: 5_000 })
     const fence = (await store.acquire(one, 0))!
     for (let i = 0; i < 3; i++) {
-      await pause(700)
+      await pause(1_700)
       expect(await store.renew({ ...one, fence })).toBe(true)
     }
     expect(await store.acquire(wish('long'), 0)).toBeUndefined()

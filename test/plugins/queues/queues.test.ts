@@ -172,15 +172,21 @@ describe('with a server', () => {
     const began = new Promise<void>((resolve) => {
       begun = resolve
     })
+    let release!: () => void
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
     await queue.subscribe(async (payload) => {
       begun()
-      await pause(200)
+      await released
       await after.publish(payload)
       done.push(payload)
     })
     await queue.publishMany(['first', 'second'])
     await began
-    await server.close()
+    const closed = server.close()
+    setTimeout(release, 200)
+    await closed
     expect(done).toEqual(['first'])
     expect(await queue.for(server).counts()).toMatchObject({ waiting: 1, active: 0 })
     expect(await after.for(server).counts()).toMatchObject({ waiting: 1 })

@@ -30,7 +30,7 @@ export async function startProgram(
   const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk.toString()
-      const found = /https?:\/\/[\w.]+:\d+/.exec(output)
+      const found = /https?:\/\/[\w.]+:\d+(?!\d|$)/.exec(output)
       if (found !== null) resolve(found[0])
     }
     child.stdout.on('data', read)
