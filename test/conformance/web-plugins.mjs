@@ -73,13 +73,17 @@ export async function start(options) {
   server.get('/web-stream', (_req, res) => res.type('text').stream(/** @type {any} */ (new Response(long + long).body)))
   // On a busy machine, opening a file may take longer than the time limit.
   server.get('/file', { timeout: false }, (_req, res) => res.type('text').file(import.meta.filename))
+  let seen = () => {}
+  server.get('/seen', () => seen())
   server.get('/slow', { timeout: false }, (_req, res) =>
     res.type('text').stream(
       (async function* () {
-        for (const piece of ['one ', 'two ', 'three ']) {
-          yield piece
-          await wait(200)
-        }
+        const isSeen = new Promise((resolve) => {
+          seen = () => resolve('two ')
+        })
+        yield 'one '
+        yield await Promise.race([isSeen, wait(20_000).then(() => 'late ')])
+        yield 'three '
       })(),
     ),
   )
