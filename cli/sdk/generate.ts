@@ -41,14 +41,22 @@ const socketNames =
   'AnyWebSocket Opening Reader Reconnect Socket SocketEnd SocketError SocketEvents SocketOptions WebSocketClass'
 const socketGlobals = 'ArrayBuffer AsyncIterable AsyncIterator IteratorResult ReturnType Set URL'
 
-/** The part that is the same in all generated clients: how calls are sent and responses are read. */
-export const runtime = (): string => `${ofContracts('calls.ts')}\n${fromTemplate('sdk/client.ts')}`
+/**
+ * The part that is the same in all generated clients: how calls are sent and responses are read. Compilers refuse a function that
+ * nothing calls, so those of paths are only there for the code that has them.
+ */
+export const runtime = (code = ' + rest('): string => {
+  const unused = code.includes(' + rest(') ? [] : code.includes(' + segment(') ? ['rest'] : ['rest', 'segment']
+  return `${ofContracts('calls.ts', unused)}\n${fromTemplate('sdk/client.ts')}`
+}
 
 /** A file of the client of contracts, which the build has copied to the templates, without its first comment and its imports. */
-function ofContracts(file: string): string {
+function ofContracts(file: string, unused: readonly string[] = []): string {
   const code = readFileSync(join(packageFolder(), `dist/cli/scaffold/templates/sdk/${file}.mustache`), 'utf8')
   const parts = code.replaceAll(/^export (?=(async )?function)/gm, '').split('\n\n')
-  const declared = parts.slice(1).filter((part) => !part.startsWith('import '))
+  const isLeftOut = (part: string) =>
+    part.startsWith('import ') || unused.some((name) => part.includes(`function ${name}(`))
+  const declared = parts.slice(1).filter((part) => !isLeftOut(part))
   // There it extends the options of calls, here it merges with them.
   return declared.join('\n\n').replace(' extends AnyClientOptions', '')
 }
@@ -74,6 +82,7 @@ export function generateClient(api: ApiDocument, options: GenerateOptions = {}):
   const operations = operationsBelow(tree)
   for (const found of operations) countFailures(typing, found)
   const type = typeOf(tree, typing, '')
+  const code = codeOf(tree, document, { from: '', text: '' }, '  ', 1)
   const { title, version } = document.info ?? {}
   const about = [title, version].filter((one) => typeof one === 'string').join(' ')
   const command = (options.command ?? `${programName} generate-sdk`).replaceAll(/[\r\n\u2028\u2029]/g, ' ')
@@ -90,11 +99,11 @@ export function generateClient(api: ApiDocument, options: GenerateOptions = {}):
     `export interface ${name} ${type}\n`,
     `/** Creates a client of the server: \`const client = create${name}({ baseUrl: 'http://localhost:3000' })\`. */
 export function create${name}(options: ClientOptions = {}): ${name} {
-  const send = connect(options)
-${hasSockets ? '  const open = openSockets(options)\n' : ''}  return ${codeOf(tree, document, { from: '', text: '' }, '  ', 1)}
+  ${operations.length > 0 ? 'const send = ' : ''}connect(options)
+${hasSockets ? '  const open = openSockets(options)\n' : ''}  return ${code}
 }
 `,
-    runtime(),
+    runtime(code),
     operations.some((one) => isOnce(document, one)) ? ofContracts('once.ts') : '',
     hasSockets ? fromTemplate('sdk/sockets.ts') : '',
   ]

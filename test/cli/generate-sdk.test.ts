@@ -1,6 +1,7 @@
 import { cpSync, existsSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateClient } from '../../cli/sdk/generate.ts'
 import { framework } from '../support/cli/fresh.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project } from '../support/cli.ts'
@@ -14,6 +15,16 @@ const strict = [
   .join(' ')
   .split(' ')
 
+/** Clients with and without each part, in which no function may be left that nothing calls. */
+const [channels, get] = [{ a: { address: '/a', bindings: { ws: {} } } }, { get: {} }]
+const parts = {
+  'none.ts': generateClient({}),
+  'fixed.ts': generateClient({ paths: { '/a': get } }),
+  'param.ts': generateClient({ paths: { '/a/{id}': get } }),
+  'rest.ts': generateClient({ paths: { '/a/{wildcard}': get } }),
+  'sockets.ts': generateClient({}, { messages: { channels } }),
+}
+
 describe('a client of every kind of route', () => {
   let project: Project
   let runner: Runner
@@ -22,6 +33,7 @@ describe('a client of every kind of route', () => {
     runner = startRunner()
     project = makeProject({}, ['zod', 'typebox'])
     cpSync(shop, project.folder, { recursive: true })
+    project.write(parts)
     const ended = await framework(project.folder, ['generate-sdk'])
     expect(ended).toMatchObject({ code: 0, stdout: '' })
     expect(ended.stderr).toContain('src/sdk.ts: ')
@@ -36,7 +48,7 @@ describe('a client of every kind of route', () => {
     ['in a browser', ['--lib', 'es2023,dom,dom.iterable', '--types', '']],
     ['in Node.js', ['--lib', 'es2023', '--types', 'node']],
   ])('compiles strictly %s, takes good calls and refuses bad ones', (_where, lib) => {
-    const files = ['src/sdk.ts', 'src/types.ts', 'src/scenario.ts']
+    const files = ['src/sdk.ts', 'src/types.ts', 'src/scenario.ts', ...Object.keys(parts)]
     expect(runTsc([...strict, ...lib, ...files], project.folder).output).toBe('')
   })
 
