@@ -68,7 +68,7 @@ export function publishedNotes(folder: string, paths: readonly string[], unless:
 }
 
 /** Whether git ignores a path; `undefined` if git is not installed, or does not recognise this repository. */
-function gitIgnores(folder: string, path: string): boolean | undefined {
+export function gitIgnores(folder: string, path: string): boolean | undefined {
   const { status } = git(['check-ignore', '--quiet', '--no-index', '--', path], { folder })
   return status === 0 || status === 1 ? status === 0 : undefined
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { installCommand } from '../../plugins/shared/environment/optional-package.ts'
 import { existingIndent } from '../init/existing.ts'
+import { publishedNotes } from '../keys/ignored.ts'
 import { pinMember, pinnedWorkspace, pinsFor, versioned } from '../project/packages.ts'
 import { commandLineOf, type Project, readManifest } from '../project/project.ts'
 import { askedOneOf, cancelled } from '../prompts/ask.ts'
@@ -52,6 +53,8 @@ export function scaffold(
     next: steps,
     ...(install !== undefined && { install }),
   })
+  if (environment.hasSecret && !input.flags['dry-run'])
+    for (const line of publishedNotes(root, ['.env'], 'not seen')) input.note(line)
   // The JSON already has the steps.
   if (input.flags.json) return
   if (install !== undefined) input.note(`\nPackages that it needs:\n  ${install}`)

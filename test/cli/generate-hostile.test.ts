@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   mkdirSync,
@@ -258,6 +259,18 @@ test('an existing .gitignore receives the missing lines', async () => {
   writeFileSync(join(folder, '.gitignore'), 'dist/')
   await run('init-storage', '-t', 'local')
   expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('dist/\n/storage/\n.env\n.env.local\n.env.*.local\n')
+})
+
+test('an existing .env that receives a secret is ignored from then on, and a note says if git has it already', async () => {
+  write('.env', 'PORT=3000\n')
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' })
+  git('init', '-q')
+  await run('init-queue', '-t', 'bullmq')
+  expect(files()).not.toContain('.gitignore')
+  git('add', '.env')
+  const { stderr } = await run('init-auth')
+  expect(git('check-ignore', '--no-index', '.env')).toBe('.env\n')
+  expect(stderr).toContain('Warning: git already tracks .env')
 })
 
 test('an existing .env.example receives the missing variables, each once', async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { gitIgnores } from '../../keys/ignored.ts'
 import { textOf, withLines } from '../../text-file.ts'
 import type { ScaffoldFile } from '../files.ts'
 import { ignoring } from '../ignore.ts'
@@ -10,6 +11,8 @@ import type { Variable } from './variables.ts'
 export interface EnvironmentFiles {
   readonly files: readonly ScaffoldFile[]
   readonly notes: readonly string[]
+  /** Whether `.env` receives a secret that was made here, which no one may publish. */
+  readonly hasSecret?: boolean
 }
 
 /**
@@ -25,16 +28,19 @@ export function environmentFiles(
   const before = (path: string) =>
     others.find((one) => one.path === path)?.text ?? textOf(join(place.project.root, path))
   const [module, ...shared] = sharedTexts(place, variables, before)
+  const own = before('.env')
+  const text = withVariables(own ?? ownNote, variables, ({ value }) => value)
+  const hasSecret =
+    text !== undefined && text !== own && variables.some(({ value = '', example }) => value !== '' && value !== example)
+  // A project without .env may not have a line for it, either.
+  const isIgnoring = own === undefined || (hasSecret && gitIgnores(place.project.root, '.env') !== true)
   const texts: readonly Planned[] = [
     module!,
-    { path: '.env', text: withVariables(before('.env') ?? ownNote, variables, ({ value }) => value), mode: 0o600 },
+    { path: '.env', text, mode: 0o600 },
     ...shared,
-    // A project without .env may not have a line for it, either.
-    ...(before('.env') === undefined
-      ? [{ path: '.gitignore', text: ignoring(before('.gitignore') ?? '', secretFiles) }]
-      : []),
+    ...(isIgnoring ? [{ path: '.gitignore', text: ignoring(before('.gitignore') ?? '', secretFiles) }] : []),
   ]
-  return changed(place, variables, texts, before)
+  return { ...changed(place, variables, texts, before), hasSecret }
 }
 
 /** The same if `.env` already has the values, and only for existing files: a project without them reads variables in its own way. */
