@@ -10,9 +10,12 @@ const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
 
 const manifestIn = (folder: string) => join(folder, 'package.json')
 
-/** The indentation of the existing `package.json`. */
-export const existingIndent = (folder: string): string | undefined =>
-  /^\{\s*\n([ \t]+)"/.exec(textOf(manifestIn(folder)) ?? '')?.[1]
+/** A `package.json` in the form of the existing one: its indentation, and how its lines end. */
+export function packageText(folder: string, members: Fields): string {
+  const before = textOf(manifestIn(folder)) ?? ''
+  const [, end = '\n', indent = '  '] = /^\uFEFF?\{\s*?(\r?\n)([ \t]+)"/.exec(before) ?? []
+  return `${JSON.stringify(members, null, indent)}\n`.replaceAll('\n', end)
+}
 
 /** The name in the `package.json` of a folder. */
 export function existingName(folder: string): string | undefined {

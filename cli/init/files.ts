@@ -15,7 +15,7 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
   const { packageManager, parts: chosen } = settings
   const runtime = runtimeOf(packageManager)
   const { file, keep } = templatesFor(settings)
-  const workspace = keep('pnpm-workspace.yaml')
+  const [workspace, pins] = [keep('pnpm-workspace.yaml'), Object.entries(pinsOf(settings))]
   return [
     { path: 'package.json', text: packageJson(settings), existing: 'update' },
     // Its decorators are those that Vitest compiles. The framework's decorators are written the same way in both protocols.
@@ -24,7 +24,7 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
     ...(runtime === 'node' ? [keep('vitest.config.ts')] : []),
     ...(packageManager === 'bun' ? [keep('bunfig.toml')] : []),
     ...(packageManager === 'pnpm' && !isPart
-      ? [{ ...workspace, text: pinnedWorkspace(workspace.text, pinsOf(settings)) }]
+      ? [pins.length === 0 ? workspace : { ...workspace, text: pinnedWorkspace(workspace.text, pins)! }]
       : []),
     ...(packageManager === 'yarn' && !isPart ? [keep('.yarnrc.yml')] : []),
     ...['src/index.ts', 'src/server.ts', 'src/server.test.ts', 'src/logger.ts', 'src/env.ts'].map(file),

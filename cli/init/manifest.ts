@@ -2,7 +2,7 @@ import { manifest, packageName, programName } from '../package.ts'
 import { pinMember, pinsFor } from '../project/packages.ts'
 import { runtimeOf } from '../project/project.ts'
 import { fromTemplate } from '../scaffold/template.ts'
-import { completed, existingIndent } from './existing.ts'
+import { completed, packageText } from './existing.ts'
 import { type Part, parts } from './parts.ts'
 import type { InitSettings } from './settings.ts'
 
@@ -46,11 +46,11 @@ export function packageJson(settings: InitSettings): string {
   const own = {
     ...(JSON.parse(fromTemplate('project/package.json', values)) as object),
     ...packagesFor(settings),
-    ...(member !== undefined && Object.keys(pins).length > 0 && { [member]: pins }),
+    ...(member !== undefined && packageManager !== 'pnpm' && Object.keys(pins).length > 0 && { [member]: pins }),
     // The install script only makes esbuild start faster; npm warns, or does not run it, until that is decided.
     ...(packageManager === 'npm' && { allowScripts: { esbuild: false } }),
   }
-  return `${JSON.stringify(completed(folder, own) ?? own, null, existingIndent(folder) ?? '  ')}\n`
+  return packageText(folder, completed(folder, own) ?? own)
 }
 
 export const denoJson = ({ framework: { link } }: InitSettings): string =>

@@ -1,6 +1,7 @@
 import type { PackageManager } from '../../plugins/shared/environment/optional-package.ts'
 import { isIn } from '../doctor/versions.ts'
 import { manifest, type Overrides } from '../package.ts'
+import { withLines } from '../text-file.ts'
 
 /**
  * A package, as it is typed, with the version with which the framework is tested: `bullmq@6`. A later version may be
@@ -33,16 +34,16 @@ const flat = (overrides: Overrides): Record<string, string> =>
     ...Object.entries(overrides).map(([name, to]) => (typeof to === 'string' ? { [name]: to } : flat(to))),
   )
 
-/** The member of a `package.json` for pins; pnpm has them elsewhere, and Bun and Deno do not need Node.js. */
+/** The member for pins, of a `package.json` or, with pnpm, its own file; Bun and Deno do not need Node.js. */
 export const pinMember = (manager: PackageManager): 'overrides' | 'resolutions' | undefined =>
-  manager === 'npm' ? 'overrides' : manager === 'yarn' ? 'resolutions' : undefined
+  manager === 'npm' || manager === 'pnpm' ? 'overrides' : manager === 'yarn' ? 'resolutions' : undefined
 
-/** A `pnpm-workspace.yaml` with the missing pins; unchanged if it has a different form for them. */
-export function pinnedWorkspace(text: string, pins: Readonly<Record<string, string>>): string {
-  const missing = Object.entries(pins).filter(([name]) => !text.includes(name))
-  if (missing.length === 0) return text
-  const lines = missing.map(([name, version]) => `  '${name}': '${version}'\n`).join('')
-  const own = /^overrides:[^\S\n]*\n/m.exec(text)
-  if (own !== null) return text.slice(0, own.index + own[0].length) + lines + text.slice(own.index + own[0].length)
-  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}overrides:\n${lines}`
+/** A `pnpm-workspace.yaml` with more pins; `undefined` if it has a different form for them. */
+export function pinnedWorkspace(text: string, pins: readonly (readonly string[])[]): string | undefined {
+  const linesWith = (indent: string) => pins.map(([name, version]) => `${indent}'${name}': '${version}'`)
+  const own = /^overrides:\s*\n([^\S\n]*)/m.exec(text)
+  if (own === null)
+    return /^\W?overrides\b/m.test(text) ? undefined : withLines(text, ['overrides:', ...linesWith('  ')])
+  const at = own.index + own[0].length - own[1]!.length
+  return withLines(text.slice(0, at), linesWith(own[1] || '  ')) + text.slice(at)
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import type { CommandDefinition, CommandInput } from '../../plugins/shared/development/command-definition.ts'
 import { installCommand } from '../../plugins/shared/environment/optional-package.ts'
-import { existingIndent } from '../init/existing.ts'
+import { completed, packageText } from '../init/existing.ts'
 import { publishedNotes } from '../keys/ignored.ts'
 import { pinMember, pinnedWorkspace, pinsFor, versioned } from '../project/packages.ts'
-import { commandLineOf, type Project, readManifest } from '../project/project.ts'
+import { commandLineOf, fromHere, lockFolder, type Project, readManifest } from '../project/project.ts'
 import { askedOneOf, cancelled } from '../prompts/ask.ts'
 import { text } from '../run/own-command.ts'
 import { textOf } from '../text-file.ts'
@@ -47,9 +47,10 @@ export function scaffold(
   const missing = packages.filter((name) => !dependencies.has(name))
   const install = missing.length === 0 ? undefined : installCommand(packageManager, missing.map(versioned))
   const environment = environmentFiles(place, variables, files)
-  const steps = [...next, ...environment.notes]
+  const pins = pinFiles(place.project, packages)
+  const steps = [...next, ...environment.notes, ...pins.notes]
   const others = files.filter(({ path }) => !environment.files.some((one) => one.path === path))
-  writeFiles(root, [...others, ...environment.files, ...pinFiles(place.project, packages)], input, {
+  writeFiles(root, [...others, ...environment.files, ...pins.files], input, {
     next: steps,
     ...(install !== undefined && { install }),
   })
@@ -131,19 +132,20 @@ function sortedNames(names: string): string {
 
 const rank = (from: string) => (from.includes(':') ? 0 : from.startsWith('.') ? 2 : 1)
 
-/** The setting of the package manager that keeps dependencies of these packages at versions for every supported Node.js. */
-function pinFiles({ root, packageManager }: Project, packages: readonly string[]): ScaffoldFile[] {
-  const pins = pinsFor(packages)
-  if (Object.keys(pins).length === 0) return []
-  if (packageManager === 'pnpm') {
-    const text = textOf(join(root, 'pnpm-workspace.yaml')) ?? ''
-    const pinned = pinnedWorkspace(text, pins)
-    return pinned === text ? [] : [{ path: 'pnpm-workspace.yaml', text: pinned, existing: 'update' }]
-  }
-  const member = pinMember(packageManager)
-  const manifest = readManifest(join(root, 'package.json'))
-  const there = member === undefined ? {} : ((manifest[member] ?? {}) as Readonly<Record<string, unknown>>)
-  if (member === undefined || Object.keys(pins).every((name) => name in there)) return []
-  const text = JSON.stringify({ ...manifest, [member]: { ...pins, ...there } }, null, existingIndent(root) ?? '  ')
-  return [{ path: 'package.json', text: `${text}\n`, existing: 'update' }]
+/**
+ * The setting of the package manager that keeps dependencies of these packages at versions for every supported Node.js. In a
+ * workspace, it is read only at the top, where notes say what to add: the command writes nothing outside the project.
+ */
+function pinFiles({ root, packageManager }: Project, packages: readonly string[]) {
+  const [pins, member] = [pinsFor(packages), pinMember(packageManager)]
+  const top = lockFolder(root) ?? root
+  const path = packageManager === 'pnpm' ? 'pnpm-workspace.yaml' : 'package.json'
+  const before = textOf(join(top, path)) ?? ''
+  const missing = Object.entries(pins).filter(([name]) => !before.includes(name))
+  if (missing.length === 0 || member === undefined) return { files: [], notes: [] }
+  const own = () => packageText(root, completed(root, { ...readManifest(join(root, path)), [member]: pins })!)
+  const text = top !== root ? undefined : packageManager === 'pnpm' ? pinnedWorkspace(before, missing) : own()
+  if (text !== undefined) return { files: [{ path, text, existing: 'update' } as const], notes: [] }
+  const lines = missing.map(([name, version]) => `  ${name}: ${version}`)
+  return { files: [], notes: [`Add to ${member} in ${fromHere(join(top, path))}:`, ...lines] }
 }

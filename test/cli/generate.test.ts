@@ -1,6 +1,8 @@
 import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { packageText } from '../../cli/init/existing.ts'
+import { pinnedWorkspace } from '../../cli/project/packages.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { commandOf, targets } from '../conformance/targets.ts'
 import { framework } from '../support/cli/fresh.ts'
@@ -375,4 +377,26 @@ test.concurrent('a dependency of a package that requires a later Node.js is pinn
   expect(stderr).toContain(`npm install pg-boss@${major < 22 || (major === 22 && minor < 12) ? 10 : 12}\n`)
   withNpm.remove()
   withPnpm.remove()
+})
+
+test.concurrent.each([
+  ['packages/a', { 'package-lock.json': '{}', 'packages/a/package.json': '{}' }, 'overrides in ../../package.json'],
+  ['packages/a', { 'yarn.lock': '', 'packages/a/package.json': '{}' }, 'resolutions in ../../package.json'],
+  ['packages/a', { 'pnpm-lock.yaml': '', 'packages/a/package.json': '{}' }, 'overrides in ../../pnpm-workspace.yaml'],
+  ['', { 'pnpm-lock.yaml': '', 'pnpm-workspace.yaml': 'overrides: {}\n' }, 'overrides in pnpm-workspace.yaml'],
+])('a pin that the command cannot write where it is read is a step: %s %j', async (folder, files, where) => {
+  const project = makeProject(files)
+  const { stdout, stderr } = await runner.run(join(project.folder, folder), ['init-mailer', '-t', 'edge'])
+  expect(stderr).toContain(`Add to ${where}:\n  edge-lexer: 6.0.4\n  edge-parser: 9.1.0\n`)
+  expect(stdout).not.toMatch(/package\.json|workspace/)
+  project.remove()
+})
+
+test('pins have the indentation and the ends of lines of their file', () => {
+  expect(pinnedWorkspace('overrides:\r\n\r\n    a: 1\r\n', [['b', '2']])).toBe(
+    "overrides:\r\n\r\n    'b': '2'\r\n    a: 1\r\n",
+  )
+  const project = makeProject({ 'package.json': '\uFEFF{\r\n\t"name": "a"\r\n}\r\n' })
+  expect(packageText(project.folder, { name: 'a' })).toBe('{\r\n\t"name": "a"\r\n}\r\n')
+  project.remove()
 })
