@@ -27,12 +27,15 @@ separate package, ${programName}-<name>, that you can publish.`,
   },
 })
 
+/** Names of services that are not those of their plugin, and those that no service may have. */
+const services = ['databases', 'websockets', 'get', 'find', 'has', 'provide', 'names', 'then']
+
 /** Refuses the names of the framework's own plugins and services, which the new one would replace. */
 async function refuseKnown({ camel, kebab }: Names): Promise<void> {
   const { catalog, core } = await import('../../plugins/catalog.ts')
-  const known = [...Object.keys(catalog), ...core.map((factory) => factory.plugin.name)]
+  const known = [...Object.keys(catalog), ...core.map((factory) => factory.plugin.name), ...services]
   if (!known.includes(camel)) return
-  throw wrongUsage(`the framework has a plugin ${camel}: choose another name, for example ${kebab}-extras`)
+  throw wrongUsage(`the framework has a plugin or service ${camel}: choose another name, for example ${kebab}-extras`)
 }
 
 function packageIn({ project, folder }: Place, names: Names, dir: string | undefined): Scaffold {

@@ -18,7 +18,8 @@ export const generateCommand = ownCommand({
   flags: generateFlags,
   run(input) {
     const { kebab, pascal } = namesOf(input.arguments.name, 'command')
-    if (isOwnName(kebab)) throw wrongUsage(`"${kebab}" is a command of the framework: choose another name`)
+    if (kebab === 'help' || isOwnName(kebab))
+      throw wrongUsage(`"${kebab}" is a command of the framework: choose another name`)
     const values = { kebab, className: `${pascal}Command` }
     scaffold(input, 'commands', (place) => fromTemplates(place, 'command', kebab, values))
   },
@@ -54,8 +55,8 @@ export const generateMiddleware = ownCommand({
 
 /** Existing members of requests, from the kernel and from plugins, which a middleware must not replace. */
 const members = new Set(
-  `abort body context cookie cookies file files headers id ip log method params path protocol query raw rawHeaders route
-  server session signal signedCookies url validated`.split(/\s+/),
+  `abort body context cookie cookies database extend file files headers id ip log method params path protocol query raw
+  rawHeaders route server session signal signedCookies url user validated`.split(/\s+/),
 )
 
 export const generateCron = ownCommand({

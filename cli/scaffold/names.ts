@@ -58,7 +58,7 @@ export function wordsOf(name: string): string[] {
 /** Names that templates import or declare, and names of tests: nothing that the user names may have one of them. */
 const taken = new Set(
   `add assert attempt clock constructor cron ctx definePlugin error exceed failures first handle received id item items jobs keep
-  later logger mailer memory message mqtt next options order outbox process provider query queue record req res
+  later logger mailer memory message mqtt next option options order outbox process provider query queue record req res
   result router routes run second server service services signal stop storage subscription test testPlugin topic undefined`.split(
     /\s+/,
   ),

@@ -197,12 +197,17 @@ test('generate-cron: invalid patterns and zones, and runtimes without jobs', asy
 })
 
 test('names of the framework are refused', async () => {
-  for (const name of ['cache', 'rate-limit', 'validation', 'mqtt']) {
+  for (const name of ['cache', 'rate-limit', 'validation', 'mqtt', 'databases', 'websockets', 'get', 'names', 'then']) {
     const { code, stderr } = await run('generate-plugin', name)
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^the framework has a plugin \w+: choose another name/)])
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^the framework has a plugin or service \w+: choose another name/),
+    ])
   }
-  const { code, stderr } = await run('generate-command', 'list')
-  expect([code, stderr]).toEqual([2, '"list" is a command of the framework: choose another name\n'])
+  for (const name of ['list', 'help']) {
+    const { code, stderr } = await run('generate-command', name)
+    expect([code, stderr]).toEqual([2, `"${name}" is a command of the framework: choose another name\n`])
+  }
 })
 
 test('an import of anyone is not forged: topics and zones stand in their files as text', async () => {

@@ -141,7 +141,7 @@ async function generateAwkward(folder: string): Promise<void> {
     for (const name of awkwardNames) {
       const { code, stderr } = await runner.run(folder, [command, name])
       // A plugin may not take the place of one of the framework's, and neither may a command.
-      if (code !== 0) expect(stderr).toMatch(/^the framework has a plugin \w+: choose another name/)
+      if (code !== 0) expect(stderr).toMatch(/^the framework has a plugin or service \w+: choose another name/)
     }
   }
   for (const name of awkwardNames) await runner.run(folder, ['generate-mqtt', `a/${name}`, '--name', name, '--class'])

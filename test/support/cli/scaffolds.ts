@@ -96,4 +96,5 @@ export const scaffolds: readonly (readonly [command: string, argv: readonly stri
 ]
 
 /** Names that templates, tests or the language use themselves. */
-export const awkwardNames = 'test server router cron mqtt logger payload next log body Map process res a'.split(' ')
+export const awkwardNames =
+  'test server router cron mqtt logger payload next log body user database extend option Map process res a'.split(' ')
