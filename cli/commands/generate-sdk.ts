@@ -13,6 +13,7 @@ import type { ApiDocument } from '../sdk/document.ts'
 import { fetchDescriptions } from '../sdk/fetch-descriptions.ts'
 import { generateClient, isGenerated, wordsOf } from '../sdk/generate.ts'
 import { type MessageDocument, socketsOf } from '../sdk/messages.ts'
+import { hasPart } from '../sdk/tree.ts'
 import { replaceFile, textOf } from '../text-file.ts'
 
 export const generateSdk = ownCommand({
@@ -46,6 +47,8 @@ plugins register in their setup. With --url, the command reads the descriptions 
     const { client, count, sockets } = clientOf(found, { name, command: commandLine(flags) })
     const opened = sockets === 0 ? '' : ` and ${sockets} ${sockets === 1 ? 'websocket' : 'websockets'}`
     const calls = `${count} ${count === 1 ? 'route' : 'routes'}${opened} of ${from}`
+    const partial = Object.keys(found.document.paths ?? {}).filter(hasPart)
+    if (partial.length > 0) note(`Left out, because a parameter is only a part of its segment: ${partial.join(', ')}`)
     if (count + sockets === 0) note(`${from} has no routes: do its modules import those that register them?`)
     if (flags['dry-run']) {
       print(client.trimEnd())

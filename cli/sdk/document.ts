@@ -9,6 +9,8 @@ export type Schema =
       readonly $ref?: string
       readonly type?: string | readonly string[]
       readonly format?: string
+      /** OpenAPI 3.0 has this in place of the type `null`. */
+      readonly nullable?: boolean
       readonly const?: unknown
       readonly enum?: readonly unknown[]
       readonly default?: unknown

@@ -56,7 +56,7 @@ export class SchemaPrinter {
       ...(schema.allOf ?? []).map(print),
       ...[schema.anyOf, schema.oneOf].flatMap((list) => (list?.length ? [union(list.map(print))] : [])),
     ]
-    return intersection(all)
+    return schema.nullable === true ? union([intersection(all), 'null']) : intersection(all)
   }
 
   #declaration(component: string, name: string, direction: Direction): string {

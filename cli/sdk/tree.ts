@@ -29,7 +29,7 @@ const emptyNode = (): Node => ({ operations: new Map(), socket: undefined, child
 export function treeOf(document: ApiDocument, sockets: readonly SocketRoute[] = []): Node {
   const root = emptyNode()
   for (const [path, item] of sorted(document.paths)) {
-    if (!path.startsWith('/')) continue
+    if (!path.startsWith('/') || hasPart(path)) continue
     const { way, node } = placeOf(root, path)
     for (const method of methods) {
       // OpenAPI 3.2 has QUERY, 3.1 allows it as an extension.
@@ -43,9 +43,12 @@ export function treeOf(document: ApiDocument, sockets: readonly SocketRoute[] = 
       }
     }
   }
-  for (const socket of sockets) placeOf(root, socket.path).node.socket = socket
+  for (const socket of sockets.filter(({ path }) => !hasPart(path))) placeOf(root, socket.path).node.socket = socket
   return root
 }
+
+/** Whether a parameter is only a part of its segment, as in `/files/{id}.json`. The client encodes whole segments. */
+export const hasPart = (path: string): boolean => /[^/]\{[^{}/]+\}|\{[^{}/]+\}[^/]/.test(path)
 
 /** The place that a path leads to, and the steps there. */
 function placeOf(root: Node, path: string) {

@@ -160,6 +160,18 @@ describe('--url', () => {
     expect(ended.stdout).toContain("socket: (options) => open('/b', false, options)")
   })
 
+  test('leaves out paths of which a client could not fill in a parameter, and says so', async () => {
+    const paths = Object.fromEntries(
+      ['/a/{id}', '/a/{id}.json', '/b-{c}', '/{d}{e}', '/f}{'].map((path) => [path, get]),
+    )
+    const ended = await run({ '/docs/json': { ...openapi, paths }, '/asyncapi.json': asyncapi })
+    expect(ended.stderr).toContain('only a part of its segment: /a/{id}.json, /b-{c}, /{d}{e}\n')
+    expect(ended.stdout.match(/send\('GET', [^)]*\)/g)).toEqual([
+      "send('GET', path1, input)",
+      "send('GET', '/f%7D%7B', input)",
+    ])
+  })
+
   test('says which one is missing, and where it has looked', async () => {
     const one = await run({ '/docs/json': openapi })
     expect([one.code, one.stderr.includes(`There is no AsyncAPI description at ${one.url}/asyncapi.json`)]).toEqual([

@@ -12,6 +12,8 @@ describe('a schema is printed as the type', () => {
     [{ type: 'string', format: 'date-time' }, 'string'],
     [{ type: 'integer' }, 'number'],
     [{ type: ['string', 'null'] }, 'string | null'],
+    [{ type: 'string', nullable: true }, 'string | null'],
+    [{ nullable: true, allOf: [{ type: 'string' }, { enum: ['a'] }] }, "(string & 'a') | null"],
     [{ const: "it's" }, "'it\\'s'"],
     [{ enum: ['a', 1, null, 'a'] }, "'a' | 1 | null"],
     [{ enum: [] }, 'never'],
