@@ -11,7 +11,7 @@ import { commandLineOf, findProject, projectRoot, typedPath } from '../project/p
 import { onOff, ownCommand, text } from '../run/own-command.ts'
 import type { ApiDocument } from '../sdk/document.ts'
 import { fetchDescriptions } from '../sdk/fetch-descriptions.ts'
-import { generateClient, isGenerated, wordsOf } from '../sdk/generate.ts'
+import { generateClient, isGenerated, reservedNames, wordsOf } from '../sdk/generate.ts'
 import { type MessageDocument, socketsOf } from '../sdk/messages.ts'
 import { hasPart } from '../sdk/tree.ts'
 import { replaceFile, textOf } from '../text-file.ts'
@@ -40,8 +40,8 @@ plugins register in their setup. With --url, the command reads the descriptions 
     const before = textOf(out)
     const flags = input.flags.check ? asWritten(input.flags, before ?? '') : input.flags
     const name = given(flags.name) ?? 'Client'
-    if (!/^[A-Z]\w*$/.test(name))
-      throw wrongUsage(`--name takes a type name (a capital letter, then ASCII letters and digits), not "${name}"`)
+    if (!/^[A-Z][A-Za-z0-9]*$/.test(name) || reservedNames.includes(name))
+      throw wrongUsage(`--name takes a new type name (a capital letter, then ASCII letters and digits), not "${name}"`)
     const found = await descriptionsOf(flags, input)
     const { from } = found
     const { client, count, sockets } = clientOf(found, { name, command: commandLine(flags) })

@@ -34,7 +34,7 @@ const runtimeNames =
 
 /** Globals that it uses: a component with such a name would hide them. */
 const globals =
-  'AbortSignal ArrayBuffer Blob Error Exclude Extract FormData Headers Object Promise PromiseLike ReadableStream Record Request Response String SyntaxError TypeError URLSearchParams Uint8Array'
+  'AbortSignal ArrayBuffer Blob Date Error Exclude Extract FormData Headers Object Promise PromiseLike ReadableStream Record Request Response String SyntaxError TypeError URLSearchParams Uint8Array'
 
 /** The same for the part for websockets. */
 const socketNames =
@@ -63,6 +63,9 @@ function ofContracts(file: string, unused: readonly string[] = []): string {
 
 /** Names that no type may have. */
 const refused = 'Any Unknown Never Void Null Undefined'
+
+/** Names that the type of a client must not have: with one of them, the file would not compile. */
+export const reservedNames = [globals, runtimeNames, socketNames, socketGlobals].join(' ').split(' ')
 
 /**
  * Writes the client of an API as one TypeScript file without imports.

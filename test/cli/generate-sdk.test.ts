@@ -130,8 +130,11 @@ describe('a client of every kind of route', () => {
   })
 
   test.each([
-    [['--name', 'no type'], 2, '--name takes a type name'],
-    [['--name', "X'; alert(1) //"], 2, '--name takes a type name'],
+    [['--name', 'no type'], 2, '--name takes a new type name'],
+    [['--name', "X'; alert(1) //"], 2, '--name takes a new type name'],
+    [['--name', 'My_Api'], 2, '--name takes a new type name'],
+    [['--name', 'ApiError'], 2, '--name takes a new type name'],
+    [['--name', 'Promise'], 2, '--name takes a new type name'],
     [['--entry', 'nowhere.ts'], 1, 'the entry nowhere.ts does not exist'],
     [['--export', 'nothing'], 1, 'exports no server: looked for "nothing". It exports server.'],
     [['--out', 'src'], 1, 'src cannot be read'],
