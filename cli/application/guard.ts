@@ -32,12 +32,16 @@ export async function withLostErrors<Result>(run: () => Promise<Result>, describ
   const { promise: lost, reject } = deferred<never>()
   lost.catch(() => {})
   const stop = watchLostErrors((error) => reject(described(error)))
+  // Node.js would end the process without a word.
+  const onIdle = () => reject(new CommandFailure('the command awaits something that never settles'))
+  process.once('beforeExit', onIdle)
   try {
     const result = await Promise.race([run(), lost])
     // An unhandled promise in the last line, such as that of `server.listen()`, is reported after this turn.
     await Promise.race([new Promise((resolve) => setImmediate(resolve)), lost])
     return result
   } finally {
+    process.off('beforeExit', onIdle)
     stop()
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { framework } from '../support/cli/fresh.ts'
-import { makeProject, type Project } from '../support/cli.ts'
+import { framework as inProcess, makeProject, type Project } from '../support/cli.ts'
 
 describe('commands in src/commands', () => {
   let project: Project
@@ -194,6 +194,14 @@ As often as you like.
     expect([code, stdout, stderr]).toEqual(ended)
     expect(closed(file)).toBe(times)
   })
+})
+
+test('a command that awaits what never settles fails, and says so', async () => {
+  const hang = `export const hang = { name: 'hang', description: 'Hangs', run: () => new Promise(() => {}) }\n`
+  const project = makeProject({ 'src/commands/hang.js': hang })
+  const { code, stderr } = await inProcess(project.folder, ['hang'])
+  expect([code, stderr]).toEqual([1, 'the command awaits something that never settles\n'])
+  project.remove()
 })
 
 describe('a mistake in a command is reported by file, and does not affect the others', () => {
