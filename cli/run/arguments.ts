@@ -93,6 +93,8 @@ function explain(message: string, argv: readonly string[], flags: NonNullable<Sh
   if (unfinished !== undefined) return `${unfinished} needs a value`
   const named = /^(?:Unsupported|Invalid) option name \("([\s\S]*)"\)/.exec(message)?.[1]
   const names = Object.entries(flags).flatMap(([flag, { short }]) => (short === undefined ? [flag] : [flag, short]))
+  const valued = argv.find((word) => /^-.*=/s.test(word) && flags[nameOf(word)]?.type === 'boolean')
+  if (valued !== undefined) return `--${nameOf(valued)} takes no value; --no-${nameOf(valued)} turns it off`
   const option = named ?? argv.find((word) => /^-./.test(word) && !names.includes(nameOf(word)))
   if (option === undefined) {
     // After an argument, clipanion has no message for this mistake.
@@ -101,8 +103,7 @@ function explain(message: string, argv: readonly string[], flags: NonNullable<Sh
   }
   const close = nearest(nameOf(option), Object.keys(flags))
   // The value after a misspelt name may be a password.
-  const spelled = names.includes(nameOf(option)) ? option : option.replace(/=.*/s, '=…')
-  return `there is no ${spelled}${close === undefined ? '' : `; did you mean --${close}?`}`
+  return `there is no ${option.replace(/=.*/s, '=…')}${close === undefined ? '' : `; did you mean --${close}?`}`
 }
 
 const nameOf = (option: string) => option.replace(/^-+(no-)?/, '').replace(/=.*/s, '')

@@ -81,7 +81,8 @@ describe('invalid arguments are exit code 2 and one line on standard error', () 
     [['list', '--jso'], 'list: there is no --jso; did you mean --json?'],
     [['list', '--__proto__'], 'list: there is no --__proto__'],
     [['list', 'a b'], 'list: "a b" is one argument too many'],
-    [['list', '--json=5'], 'list: there is no --json=5; did you mean --json?'],
+    [['list', '--json=5'], 'list: --json takes no value; --no-json turns it off'],
+    [['explain', 'GET', '/', '--json=false'], 'explain: --json takes no value; --no-json turns it off'],
     [['list', '--pasword=hunter2'], 'list: there is no --pasword=…'],
     [['generate-sdk', '-o'], 'generate-sdk: -o needs a value'],
     [
