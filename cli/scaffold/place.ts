@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, posix, relative, resolve, sep } from 'node:path'
+import { safely } from '../../plugins/shared/values/safely.ts'
 import { entryFiles } from '../application/load.ts'
 import { wrongUsage } from '../failure.ts'
-import { findProject, isInside, type Project, testModule, typedPath } from '../project/project.ts'
+import { findProject, isInside, lockFolder, type Project, testModule, typedPath } from '../project/project.ts'
 import { textOf } from '../text-file.ts'
 
 /** The place of a scaffold, and its existing surroundings. */
@@ -28,11 +29,13 @@ export function placeFor(folder: string, dir: string | undefined): Place {
   const project = findProject()
   const entry = entryFiles.find((file) => existsSync(join(project.root, file)))
   const isFlat = !existsSync(join(project.root, 'src')) && entry !== undefined
+  // In a workspace, its top has the test runner of all members.
+  const top = safely(() => findProject(lockFolder(project.root)), project)
   const server = entry ?? 'src/server.ts'
   return {
     project,
     folder: dir === undefined ? posix.join(isFlat ? '.' : 'src', folder) : folderIn(project.root, dir),
-    testModule: testModule(project),
+    testModule: testModule(project.dependencies.has('vitest') ? project : top),
     server,
     env: posix.join(posix.dirname(server), 'env.ts'),
   }

@@ -392,6 +392,15 @@ test.concurrent.each([
   project.remove()
 })
 
+test.concurrent('the test of a member of a workspace imports the test runner of its top', async () => {
+  const manifests = { 'package.json': '{ "devDependencies": { "vitest": "4" } }', 'packages/a/package.json': '{}' }
+  const project = makeProject({ ...manifests, 'package-lock.json': '{}' })
+  await runner.run(join(project.folder, 'packages/a'), ['generate-middleware', 'tenant'])
+  const made = join(project.folder, 'packages/a/src/middlewares/tenant.test.ts')
+  expect(readFileSync(made, 'utf8')).toContain("from 'vitest'")
+  project.remove()
+})
+
 test('pins have the indentation and the ends of lines of their file', () => {
   expect(pinnedWorkspace('overrides:\r\n\r\n    a: 1\r\n', [['b', '2']])).toBe(
     "overrides:\r\n\r\n    'b': '2'\r\n    a: 1\r\n",
