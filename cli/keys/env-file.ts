@@ -67,7 +67,7 @@ const entry =
   /^(\uFEFF?[^\S\r\n]*(?:export[^\S\r\n]+)?([\w.-]+)(?:[^\S\r\n]*=|:(?=[^\S\r\n])))([^\S\r\n]*)('(?:\\'|[^'])*'|"(?:\\"|[^"])*"|`(?:\\`|[^`])*`|[^#\r\n]*)/gm
 
 /** The entries of a text in the form of dotenv, each with the place of its value. */
-function entriesOf(text: string) {
+export function entriesOf(text: string) {
   return [...text.matchAll(entry)].map(({ index, 1: before = '', 2: name = '', 3: gap = '', 4: rest = '' }) => {
     const value = rest.trimEnd()
     // An empty value has its place before the blanks: after them, a comment would touch it and become part of it.
@@ -87,13 +87,11 @@ export function namesIn(text: string, names: readonly string[]): string[] {
 /** The text with these values: they replace existing ones, or are added at the end. Everything else stays byte for byte. */
 export function withEntries(text: string, values: Readonly<Record<string, string>>): string {
   const found = entriesOf(text).filter(({ name }) => Object.hasOwn(values, name))
-  let changed = ''
-  let at = 0
-  for (const { name, start, end } of found) {
-    changed += text.slice(at, start) + quoted(values[name]!)
-    at = end
-  }
-  changed += text.slice(at)
+  // From the end: the places before it stay.
+  const changed = found.reduceRight(
+    (all, { name, start, end }) => all.slice(0, start) + quoted(values[name]!) + all.slice(end),
+    text,
+  )
   const missing = Object.entries(values).filter(([name]) => !found.some((one) => one.name === name))
   const lines = missing.map(([name, value]) => `${name}=${quoted(value)}`)
   return withLines(changed, lines)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { projectRoot } from '../project/project.ts'
-import { declaringFiles, type EnvironmentFiles } from '../scaffold/environment/files.ts'
+import { declaringFiles } from '../scaffold/environment/files.ts'
 import type { Variable } from '../scaffold/environment/variables.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { placeFor } from '../scaffold/place.ts'
@@ -52,7 +52,7 @@ function pemFiles({ name: { file } }: KeyOptions, made: Made): ScaffoldFile[] {
  * The environment module, `.env.example` and `.env.test` of the project, with the variables of keys, so that a clone without
  * `.env` passes its tests. Only for existing files, and only for keys in files that are read in every mode.
  */
-async function declaredBy(options: KeyOptions, made: Made): Promise<EnvironmentFiles> {
+async function declaredBy(options: KeyOptions, made: Made) {
   const root = projectRoot(process.cwd())
   const out = resolve(options.out)
   const isRead = root !== undefined && ['.env', '.env.local'].some((file) => out === join(root, file))

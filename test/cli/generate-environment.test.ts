@@ -177,7 +177,11 @@ export const env = createEnvSchema((s) => ({
   REDIS_URL: s.string() // ours
 }))
 `
-    const files = { 'src/env.ts': module, '.env': 'NAME=a', '.env.example': '# REDIS_URL=redis://ours\nNAME=\n' }
+    const files = {
+      'src/env.ts': module,
+      '.env': 'NAME="\nSTORAGE_ROOT=no entry"',
+      '.env.example': '# REDIS_URL=redis://ours\nNAME=\n',
+    }
     await withProject(files, async (folder, run) => {
       await run('init-queue', '-t', 'bullmq')
       await run('init-storage', '-t', 'local')
@@ -188,7 +192,7 @@ export const env = createEnvSchema((s) => ({
           's.string() // ours\n',
           's.string(), // ours\n  STORAGE_ROOT: s.string(),\n  STORAGE_SECRET: s.string({ secret: true }),\n',
         ),
-        `NAME=a\nREDIS_URL=redis://127.0.0.1:6379\nSTORAGE_ROOT=storage\nSTORAGE_SECRET=${secret}\n`,
+        `NAME="\nSTORAGE_ROOT=no entry"\nREDIS_URL=redis://127.0.0.1:6379\nSTORAGE_ROOT=storage\nSTORAGE_SECRET=${secret}\n`,
         '# REDIS_URL=redis://ours\nNAME=\nREDIS_URL=redis://127.0.0.1:6379\nSTORAGE_ROOT=storage\nSTORAGE_SECRET=\n',
         'REDIS_URL=redis://127.0.0.1:6379\nSTORAGE_ROOT=storage\nSTORAGE_SECRET=a secret that only tests know\n',
       ])

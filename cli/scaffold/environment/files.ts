@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { entriesOf } from '../../keys/env-file.ts'
 import { gitIgnores } from '../../keys/ignored.ts'
 import { textOf, withLines } from '../../text-file.ts'
 import type { ScaffoldFile } from '../files.ts'
@@ -7,24 +8,12 @@ import type { Place } from '../place.ts'
 import { declaration, envModule, withDeclarations } from './schema-text.ts'
 import type { Variable } from './variables.ts'
 
-/** The environment files with the variables of generated code, and the lines that must be added by hand. */
-export interface EnvironmentFiles {
-  readonly files: readonly ScaffoldFile[]
-  readonly notes: readonly string[]
-  /** Whether `.env` receives a secret that was made here, which no one may publish. */
-  readonly hasSecret?: boolean
-}
-
 /**
  * Adds each variable once to `src/env.ts`, `.env`, `.env.example` and, if it is required, `.env.test`; existing ones stay.
  * A file that is also among the other files includes their text, and replaces theirs.
  */
-export function environmentFiles(
-  place: Place,
-  variables: readonly Variable[],
-  others: readonly ScaffoldFile[],
-): EnvironmentFiles {
-  if (variables.length === 0) return { files: [], notes: [] }
+export function environmentFiles(place: Place, variables: readonly Variable[], others: readonly ScaffoldFile[]) {
+  if (variables.length === 0) return { files: [], notes: [], hasSecret: false }
   const before = (path: string) =>
     others.find((one) => one.path === path)?.text ?? textOf(join(place.project.root, path))
   const [module, ...shared] = sharedTexts(place, variables, before)
@@ -44,7 +33,7 @@ export function environmentFiles(
 }
 
 /** The same if `.env` already has the values, and only for existing files: a project without them reads variables in its own way. */
-export function declaringFiles(place: Place, variables: readonly Variable[]): EnvironmentFiles {
+export function declaringFiles(place: Place, variables: readonly Variable[]) {
   const before = (path: string) => textOf(join(place.project.root, path))
   const texts = sharedTexts(place, variables, before).filter(({ path }) => before(path) !== undefined)
   return changed(place, variables, texts, before)
@@ -69,18 +58,21 @@ function sharedTexts({ env }: Place, variables: readonly Variable[], before: Bef
   ]
 }
 
-function changed(
-  { env }: Place,
-  variables: readonly Variable[],
-  texts: readonly Planned[],
-  before: Before,
-): EnvironmentFiles {
+/** The files that change, and the lines to add by hand to those whose form does not allow adding them automatically. */
+function changed({ env }: Place, variables: readonly Variable[], texts: readonly Planned[], before: Before) {
+  const linesFor = (path: string) =>
+    path === env ? variables.map((one) => declaration(one)) : neededOf(variables).map(({ name }) => name)
   return {
-    files: texts.flatMap(({ text, ...file }) =>
-      text === undefined || text === (before(file.path) ?? '') ? [] : [{ ...file, text, existing: 'update' as const }],
+    files: texts.flatMap(({ text, ...file }): ScaffoldFile[] =>
+      text === undefined || text === (before(file.path) ?? '') ? [] : [{ ...file, text, existing: 'update' }],
     ),
     notes: texts.flatMap(({ path, text }) =>
-      text === undefined ? leftFor(path, path === env ? variables : neededOf(variables), path === env) : [],
+      text === undefined
+        ? [
+            `${path} has its own form. The written code reads these variables from it:`,
+            ...linesFor(path).map((line) => `  ${line}`),
+          ]
+        : [],
     ),
   }
 }
@@ -88,12 +80,6 @@ function changed(
 const secretFiles = ['.env', '.env.local', '.env.*.local']
 const ownNote = '# Git leaves this file out. The environment of the process takes precedence.\n'
 const exampleNote = '# A template of .env for people who clone this: copy it to .env.\n'
-
-/** The lines to add by hand to a file whose form does not allow adding them automatically. */
-const leftFor = (path: string, variables: readonly Variable[], isModule: boolean): string[] => [
-  `${path} has its own form. The written code reads these variables from it:`,
-  ...variables.map((one) => (isModule ? `  ${declaration(one)}` : `  ${one.name}`)),
-]
 
 /** The text with a line for each missing variable; `undefined` for a text in JSON. */
 function withVariables(
@@ -103,12 +89,12 @@ function withVariables(
   explains = true,
 ): string | undefined {
   if (/^\s*[[{]/.test(text)) return undefined
-  const found = [...text.matchAll(/^(\s*#)?\s*(?:export\s+)?([\w.-]+)\s*=/gm)]
+  const names = entriesOf(text).map(({ name }) => name)
+  const inComments = [...text.matchAll(/^\s*#\s*(?:export\s+)?([\w.-]+)\s*=/gm)].map(([, name]) => name)
   // For an optional variable, a comment is enough.
-  const isThere = (name: string, isNeeded: boolean) =>
-    found.some(([, comment, one]) => one === name && (comment === undefined || !isNeeded))
+  const there = (variable: Variable) => (valueIn(variable) === undefined ? [...names, ...inComments] : names)
   const lines = variables
-    .filter((variable) => !isThere(variable.name, valueIn(variable) !== undefined))
+    .filter((variable) => !there(variable).includes(variable.name))
     .flatMap((variable) => {
       const value = valueIn(variable)
       const about = explains && variable.about !== undefined ? [`# ${variable.about}`] : []
