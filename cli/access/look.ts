@@ -28,12 +28,11 @@ export function lookOnly(server: Kernel): Unseen {
     async setup(ctx, settings, services) {
       if (isSetUp(plugin)) {
         const alone = onlyRoutes(ctx as Context, isStandIn)
-        const failed = (error: unknown) => {
+        try {
+          await plugin.setup?.(alone, settings, services)
+        } catch (error) {
           unseen.set(plugin.name, `its setup fails: ${messageOf(error)}`)
         }
-        await Promise.resolve()
-          .then(() => plugin.setup?.(alone, settings, services))
-          .catch(failed)
       } else {
         if (plugin.access === undefined) unseen.set(plugin.name, 'it talks to other servers (health, memory)')
         else ctx.use(Object.defineProperty(() => {}, 'name', { value: plugin.name }))

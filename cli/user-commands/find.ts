@@ -50,25 +50,21 @@ async function takeEach<One>(
  * @throws (as a rejection) CommandFailure, which names the nearest command; failures to load are noted first.
  */
 export async function findCommand(name: string, note: (line: string) => void): Promise<CommandDefinition> {
-  const commandIn = ({ found }: FoundCommands) => found.find(({ command }) => command.name === name)?.command
   const every: FoundCommands = { found: [], problems: [] }
   for (const add of [addUserCommands, addPluginCommands]) {
     await add(every)
-    const command = commandIn(withoutDuplicates(every))
-    if (command !== undefined) return command
+    const one = withoutDuplicates(every).found.find(({ command }) => command.name === name)
+    if (one !== undefined) return one.command
   }
   const all = withoutDuplicates(every)
   for (const { message } of all.problems) note(message)
   const names = [...ownCommands, ...all.found.map(({ command }) => command)].map((one) => one.name)
   const close = nearest(name, names)
-  const hint = close === undefined ? `"${programName} list" lists the commands${unseen()}` : `did you mean "${close}"?`
+  // Users who know that a plugin has the command would look for the mistake there.
+  const unseen = findEntry() === undefined ? `. The commands of plugins are unknown: ${noServer()}` : ''
+  const hint = close === undefined ? `"${programName} list" lists the commands${unseen}` : `did you mean "${close}"?`
   // If there is a problem, the name may be right.
   throw new CommandFailure(`there is no command "${name}"; ${hint}`, undefined, all.problems.length === 0 ? 2 : 1)
-}
-
-/** Says that the commands of plugins are unknown: users who know that a plugin has the command would look for the mistake there. */
-function unseen(): string {
-  return findEntry() === undefined ? `. The commands of plugins are unknown: ${noServer()}` : ''
 }
 
 function withoutDuplicates({ found, problems }: FoundCommands): FoundCommands {
