@@ -119,10 +119,9 @@ export class PgbossOperations implements QueueOperations {
     return rows[0]?.is_there === true
   }
 
-  /** Keeps the error of a job that was cancelled, for operators: pg-boss keeps those of failed ones only. */
-  async note(topic: string, id: string, error: object): Promise<void> {
-    const text = `update job set output = $3::jsonb where ${thisOf} and state = 'cancelled'`
-    await this.#rows(text, topic, id, JSON.stringify(error))
+  /** Makes the attempt in progress the last one. */
+  async limit(topic: string, id: string, retries: number): Promise<void> {
+    await this.#rows(`update job set retry_limit = $3 where ${thisOf} and state = 'active'`, topic, id, retries)
   }
 
   /** Puts a job back that this process cannot handle, without counting the attempt. */
@@ -131,9 +130,17 @@ export class PgbossOperations implements QueueOperations {
     await this.#rows(text, topic, id, foreignPause())
   }
 
-  /** Sets when a job is due whose attempt has failed: pg-boss knows whole seconds, and has no `jitter`. */
-  async postpone(topic: string, id: string, ms: number): Promise<void> {
-    await this.#rows(`update job set start_after = now() + ${ms3} where ${thisOf} and state = 'retry'`, topic, id, ms)
+  /** Sets when a job is due whose attempt has failed, as pg-boss knows whole seconds and no `jitter`, and the limit that it had. */
+  async postpone(topic: string, id: string, limit: number, ms: number | undefined): Promise<void> {
+    const due = `case state when 'retry' then coalesce(now() + $4 * interval '1 millisecond', start_after) else start_after end`
+    const text = `update job set retry_limit = $3, start_after = ${due} where ${thisOf} and state in ('retry', 'failed')`
+    await this.#rows(text, topic, id, limit, ms)
+  }
+
+  /** Deletes what was done a week ago, when pg-boss would: only what is done has an end. */
+  async removeDone(topic: string): Promise<void> {
+    const done = "state = 'completed' and completed_on < now() - interval '7 days'"
+    await this.#rows(`delete from job where name = $1 and ${done}`, topic)
   }
 
   /** Makes an id free again whose job is done: pg-boss keeps finished jobs, and adds no other with their id. */

@@ -36,6 +36,15 @@ interface PgbossMessage extends PgbossTerms {
   readonly messageId?: { readonly value: string; readonly ttl: number | undefined }
 }
 
+/**
+ * Of itself, pg-boss deletes a message that waits after 14 days, and one that has failed after 7 (version 10 after 12 hours). These are the seconds of 63
+ * years; version 11 has no word for never.
+ */
+const forever = 2_000_000_000
+const kept = { retentionSeconds: forever, deleteAfterSeconds: forever }
+/** Milliseconds after which it is checked again that a queue exists, and what is done is deleted. */
+const lookAgainAfter = 3_600_000
+
 const creating: readonly unknown[] = ['40P01', '23514']
 
 /**
@@ -105,6 +114,8 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
       ...(ssl === undefined ? {} : { ssl }),
       // The cron plugin does that; watching clocks and schedules costs queries.
       schedule: false,
+      // Of version 10, which has no such option for a queue or a message.
+      archiveFailedAfterSeconds: forever,
       ...options,
     })
     // Without a listener the process would end. An error other than a lost connection is reported each time.
@@ -128,7 +139,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     return boss
   }
 
-  /** The started pg-boss, with this queue: created if it is missing, which is checked once for each. */
+  /** The started pg-boss, with this queue: created if it is missing, which is checked once an hour for each. */
   async #with(topic: string): Promise<Boss> {
     const boss = await this.#boss.get()
     await memoizedIn(this.#queues, topic, () => this.#create(boss, topic))
@@ -136,13 +147,16 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
   }
 
   async #create(boss: Boss, topic: string): Promise<void> {
-    if ((await boss.getQueue(topic)) !== null) return
-    try {
-      await unlocked(() => boss.createQueue(topic))
-    } catch (error) {
-      // Another process may have created it first.
-      if ((await boss.getQueue(topic)) === null) throw error
-    }
+    const isMissing = async () => (await boss.getQueue(topic)) === null
+    // Dead letters that pg-boss makes have the times of their queue.
+    if (await isMissing())
+      await unlocked(() => boss.createQueue(topic, { ...kept })).catch(async (error: unknown) => {
+        // Another process may have created it first.
+        if (await isMissing()) throw error
+      })
+    systemClock.setTimeout(() => this.#queues.delete(topic), lookAgainAfter).unref()
+    // Nobody waits for it, and the next process that looks does the same.
+    this.operations.removeDone(topic).catch(() => {})
   }
 
   async publish(topic: string, { texts, options, metas, signal }: Batch<PgbossMessage>): Promise<string[]> {
@@ -157,7 +171,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
         client === undefined ? boss.getDb().executeSql(sql, values) : client.query(sql, values)) as RunSql
       const id = messageId && uuidOf(topic, messageId.value)
       if (id !== undefined) await this.operations.freeId(executeSql, topic, id, messageId!.ttl)
-      const settings = id === undefined ? rest : { ...rest, id }
+      const settings = { ...rest, ...kept, ...(id !== undefined && { id }) }
       // After a deadlock a transaction accepts no further query, so only its owner can start it again.
       const run = () => boss.send(topic, data, client ? { ...settings, db: { executeSql } } : settings)
       const made = await (client ? run() : unlocked(run)).catch(explain(topic))
@@ -203,17 +217,13 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     if (outcome.ok) return this.#settle(topic, () => boss.complete(topic, job.id))
     if (outcome.isForeign) return this.#settle(topic, () => this.operations.giveBack(topic, id))
     const { message, stack } = outcome.error
-    const failed = async () => {
-      await boss.fail(topic, job.id, { message, stack })
-      const { backoff } = metaOf(meta)
-      if (backoff !== undefined) await this.operations.postpone(topic, id, pauseAfter(delivery.attempt, backoff))
-    }
-    if (!outcome.final || delivery.attempt >= delivery.attempts) return this.#settle(topic, failed)
-    // pg-boss cannot end a job before its last attempt, so the job is cancelled and its dead letter sent from here.
+    const { backoff } = metaOf(meta)
+    const pause = backoff && pauseAfter(delivery.attempt, backoff)
     return this.#settle(topic, async () => {
-      if (typeof job.deadLetter === 'string') await boss.send(job.deadLetter, job.data, { id: job.id })
-      await boss.cancel(topic, job.id)
-      await this.operations.note(topic, job.id, { message, stack })
+      // pg-boss cannot end a job before its last attempt, so this becomes the last until it has failed.
+      if (outcome.final) await this.operations.limit(topic, id, retryCount)
+      await boss.fail(topic, id, { message, stack })
+      await this.operations.postpone(topic, id, retryLimit, pause)
     })
   }
 

@@ -1,4 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { bullmqQueue, defineQueueConfiguration, pgbossQueue, type QueueFailure, QueueService } from 'framework'
+import { Client } from 'pg'
+import { PgBoss } from 'pg-boss'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { fillCarriers, followAttempts } from '../../support/carriers.ts'
 import type { OwnServer } from '../../support/own-server.ts'
@@ -54,6 +57,8 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
     const schema = { type: 'object', required: ['book'] }
     const queue = pgbossQueue<{ book?: number }>(freshName('work'), { schema })
     const foreign = pgbossQueue<unknown>(queue.name)
+    const client = new Client({ connectionString: postgres.url })
+    await client.connect()
     const dead = pgbossQueue<unknown>(freshName('dead'))
     const seen: unknown[] = []
     const handles = [
@@ -81,7 +86,55 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
     )
     expect(failures).toHaveLength(3)
     await until(async () => (await queue.counts()).failed === 2, 'both parked')
+    const limits = await client.query('select state, retry_count, retry_limit from pgboss.job where name = $1', [
+      queue.name,
+    ])
+    // With all its attempts if an operator sends it again.
+    expect(limits.rows).toContainEqual({ state: 'failed', retry_count: 0, retry_limit: 5 })
+    await client.end()
     for (const handle of handles) await handle.unsubscribe()
+  })
+
+  test('keeps what waits and what has failed for longer than pg-boss would, and deletes what was done a week ago', async () => {
+    const config = { connectionString: postgres.url, pollInterval: 100, publishTimeout: 30_000, errorHandler() {} }
+    defineQueueConfiguration({ pgboss: config })
+    await QueueService.run()
+    const queue = pgbossQueue<string>(freshName('kept'))
+    let seen = 0
+    const handle = await queue.subscribe((what) => {
+      seen++
+      if (what !== 'done') throw new Error(what)
+    })
+    await queue.publish('done', { delay: 1 })
+    await queue.publish('failed', { attempts: 1 })
+    await queue.publish('again', { attempts: 2, backoff: 20 * 86_400_000 })
+    await until(() => seen === 3, 'all attempts')
+    await handle.unsubscribe()
+    await queue.publish('waiting')
+    const expected = { waiting: 1, active: 0, delayed: 1, failed: 1 }
+    await until(
+      async () => isDeepStrictEqual({ ...(await queue.counts()), oldest: 0 }, { ...expected, oldest: 0 }),
+      'it',
+    )
+    const client = new Client({ connectionString: postgres.url })
+    await client.connect()
+    const columns = ['created_on', 'start_after', 'started_on', 'completed_on', 'keep_until']
+    const earlier = columns.map((column) => `${column} = ${column} - interval '15 days'`).join(', ')
+    await client.query(`update pgboss.job set ${earlier} where name = $1`, [queue.name])
+    const boss = new PgBoss({ connectionString: postgres.url, supervise: false, schedule: false })
+    await boss.start()
+    await boss.supervise(queue.name)
+    await boss.stop()
+    expect(await queue.counts()).toMatchObject({ waiting: 1, delayed: 1, failed: 1 })
+    const done = async () =>
+      (await client.query("select from pgboss.job where name = $1 and state = 'completed'", [queue.name])).rowCount
+    expect(await done()).toBe(1)
+    // A process deletes it when it first uses the queue, and every hour.
+    await QueueService.stop()
+    defineQueueConfiguration({ pgboss: config })
+    await queue.publish('new')
+    await until(async () => (await done()) === 0, 'its end')
+    await client.end()
   })
 
   test('a text that Postgres cannot keep is refused by name', async () => {
