@@ -5,8 +5,9 @@ import { type Logger, systemClock, type Timer } from '../../kernel/index.ts'
 import { Availability, reporting } from '../shared/stores/availability.ts'
 import { dialects, ensureTable } from '../shared/stores/tables.ts'
 import { madeIn, sharing } from '../shared/values/memoize.ts'
+import { keptText } from '../shared/values/safely.ts'
 import { inServer } from '../shared/work/contexts.ts'
-import { deliverersOf, type OutboxMessage } from '../shared/work/outbox.ts'
+import { deliverersOf, type OutboxMessage, refusals } from '../shared/work/outbox.ts'
 import type { Connection, DriverSettings, OpenDriver, QueryResult, TableHost } from './drivers/contract.ts'
 import { channel, listenUntil } from './listener.ts'
 
@@ -50,6 +51,8 @@ const concurrency = 10
 /** How many messages of one key are delivered before others have their turn. */
 const inOneTurn = 100
 const maxPause = 60_000
+/** Some ten thousand years. */
+const never = 1e15
 
 /**
  * The messages of one database that wait for their delivery. Only the first of a key can be claimed, by one process, so the order of a key is kept:
@@ -104,7 +107,7 @@ export class Outbox {
         : claim.replace(/{(\w+)}/g, (_, name) => parts[name]!),
       next: `${claimed} where id = (select id from ${table} where sender = $1 and ${key} = $2 and id <> $3 order by id limit 1) and due_at <= ${now} ${returned}`,
       remove: `delete from ${table} where id = $1`,
-      postpone: `update ${table} set due_at = ${now} + $1, attempts = attempts + $2, error = $3 where id = $4`,
+      postpone: `update ${table} set due_at = ${now} + $1, attempts = attempts + $2, error = $3, ${key} = $4 where id = $5`,
       due: `select distinct sender from ${table} where due_at <= ${now}`,
       counts: `select sender, count(*) as messages, ${now} - min(created_at) as oldest from ${table} group by sender order by sender`,
     }
@@ -265,11 +268,15 @@ export class Outbox {
   }
 
   async #failed(sender: string, { id, key, attempts }: Claimed, error: Error): Promise<void> {
+    const isRefused = refusals.has(error)
     // Closing ends the connections of the senders: that is not a failure of the message.
-    const pause = this.#isEnding ? 0 : Math.min(1_000 * 2 ** attempts, maxPause)
-    await this.#query('postpone', [pause, Number(!this.#isEnding), String(error.message).slice(0, 500), id])
+    const isOver = this.#isEnding && !isRefused
+    const pause = isOver ? 0 : isRefused ? never : Math.min(1_000 * 2 ** attempts, maxPause)
+    // Under a key of its own it stops no others.
+    const nextKey = isRefused ? `${key.slice(0, 200)} refused ${id}` : key
+    await this.#query('postpone', [pause, Number(!isOver), keptText(String(error.message).slice(0, 500)), nextKey, id])
     const fields = { err: error, sender, key, attempt: attempts + 1 }
-    if (!this.#isEnding)
-      this.#log.error(fields, `a message of the outbox was not delivered, and stays; next attempt in ${pause} ms`)
+    const next = isRefused ? `it has no further attempt (row ${id})` : `next attempt in ${pause} ms`
+    if (!isOver) this.#log.error(fields, `a message of the outbox was not delivered, and stays; ${next}`)
   }
 }

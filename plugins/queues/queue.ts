@@ -3,7 +3,7 @@ import { clock, isOptions, OptionError, quoted, Trace, type TraceOutcome } from 
 import type { MethodMark } from '../shared/decorators/decorator.ts'
 import type { Batch, QueueCounts } from '../shared/engines/contract.ts'
 import type { EngineRef, Unresolved } from '../shared/engines/custom.ts'
-import { dangerous, QueuePayloadError, QueueServerError } from '../shared/engines/errors.ts'
+import { dangerous, QueuePayloadError, QueueServerError, refuseUnkept } from '../shared/engines/errors.ts'
 import { memoryTermsOf } from '../shared/engines/memory-terms.ts'
 import type { Meta } from '../shared/engines/meta.ts'
 import type { MessageSettings, PublishOptions, RepeatSettings } from '../shared/engines/publish-options.ts'
@@ -221,6 +221,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const { check } = engine
     // Serialised before anything is awaited: the caller may change the payload afterwards.
     const texts = payloads.map((payload) => this.#textOf(payload))
+    if ((engine.standsFor ?? engine).kind === 'pgboss') refuseUnkept(this.name, texts, settings)
     const options = settings.map(({ native }) => native)
     const sending = { engines, engine, payloads, settings, texts, options, tenant: currentTenant()?.id }
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.
@@ -269,11 +270,10 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   /** Leaves messages to the outbox. One that is delivered again keeps its id, by which `once` recognises it. */
   async #store(store: Outbox, batch: StoredBatch): Promise<string[]> {
     const metas = batch.metas.map((meta) => ({ ...meta, id: meta?.id ?? randomUUID() }))
-    const data = { ...batch, metas }
     const changed = this.#self.isForeign ? changedByJson(batch.options.map((one) => one ?? null)) : undefined
     if (changed !== undefined)
       throw QueuePayloadError(this.name, `has options with ${changed}, which the outbox cannot keep`)
-    await store({ sender: 'queues', key: this.name, data })
+    await store({ sender: 'queues', key: this.name, data: { ...batch, metas } })
     return metas.map(({ id }) => id)
   }
 

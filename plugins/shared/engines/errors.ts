@@ -1,4 +1,5 @@
 import { defineErrors } from '../../../kernel/index.ts'
+import type { MessageSettings } from './publish-options.ts'
 
 export const { QueueUnavailableError, QueueNotConfiguredError, QueueConfigurationError } = defineErrors({
   // All with status 500: details about an application are not for its clients.
@@ -41,6 +42,16 @@ export const { QueueServerError, QueueExpiredError, QueueVersionError, QueueOper
   QueueVersionError: (queue: string, why: string) => `a message of the queue "${queue}" ${why}`,
   QueueOperationError: (why: string) => why,
 })
+
+/** NUL or half a surrogate pair, in what `JSON.stringify` has made: Postgres keeps neither, while JSON allows both. */
+const unkept = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
+
+/** Refuses at once what Postgres would refuse later: in a transaction, which would then fail, or in the outbox, after the commit. */
+export function refuseUnkept(queue: string, texts: readonly string[], settings: readonly MessageSettings[]): void {
+  const metas = JSON.stringify(settings.map(({ meta }) => meta))
+  if ([...texts, metas].some((text) => unkept.test(text)))
+    throw QueuePayloadError(queue, 'has a character that Postgres cannot keep, such as NUL')
+}
 
 /** Why a payload is refused that could change the prototype of what it is merged into. */
 export const dangerous = 'has the key __proto__ or constructor.prototype'

@@ -5,6 +5,7 @@ import { peer } from '../environment/optional-package.ts'
 import { addressOf } from '../stores/address.ts'
 import { isUnreachable } from '../stores/unreachable.ts'
 import { Memoized, madeIn, memoizedIn, sharing } from '../values/memoize.ts'
+import { messageOf } from '../values/safely.ts'
 import { outsideTransactions, transactions, whenCommitted } from '../work/transactions.ts'
 import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { QueuePayloadError } from './errors.ts'
@@ -63,12 +64,12 @@ async function unlocked<Result>(run: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Explains a refused payload: Postgres allows neither NUL nor half a surrogate pair in strings, while JSON allows both. */
+/** Explains what Postgres refuses by its data, such as a `startAfter` that is no time or a `singletonKey` with NUL: class 22. */
 function explain(topic: string): (error: unknown) => never {
   return (error) => {
     const { code } = error as { code?: unknown }
-    if (code !== '22P05' && code !== '22P02') throw error
-    throw withCause(QueuePayloadError(topic, 'has a character that Postgres cannot keep, such as NUL'), error)
+    if (!String(code).startsWith('22')) throw error
+    throw withCause(QueuePayloadError(topic, `or an option of it is refused by Postgres: ${messageOf(error)}`), error)
   }
 }
 

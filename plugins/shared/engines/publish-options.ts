@@ -206,8 +206,8 @@ const pgbossTerms = {
   ),
   singletonKey: option.name(),
   singletonSeconds: count(1),
-  expireInSeconds: count(1),
-  deadLetter: option.name(),
+  expireInSeconds: option.int({ min: 1, max: maxExpiry }),
+  deadLetter: option.name(/^[\w./-]+$/, 'letters, digits, "_", "-", "." and "/"'),
 }
 
 const value = option.shape({ DataType: option.name(), StringValue: option.text(), BinaryValue: option.value('bytes') })

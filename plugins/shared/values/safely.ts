@@ -32,3 +32,6 @@ export function messageOf(thrown: unknown): string {
     'something that cannot be written as text',
   )
 }
+
+/** A text as Postgres keeps it, which has no place for NUL and half a surrogate pair. */
+export const keptText = (text: string): string => text.replace(/\0|\p{Surrogate}/gu, '\ufffd')

@@ -1,5 +1,6 @@
 import {
   afterCommit,
+  createQueue,
   type DatabaseClient,
   definePlugin,
   type MailBuilder,
@@ -108,6 +109,29 @@ for (const { name, skip, options } of kinds)
         ])
       isAway = false
       await expect.poll(() => poison).toEqual([1, 2])
+    })
+
+    test('a message that its engine refuses for good stays without another attempt, and stops no others', async () => {
+      const sent: string[] = []
+      const publish = async (_topic: string, payload: unknown) => {
+        sent.push(String(payload))
+        // Quoting what was refused, as messages of errors do.
+        if (payload === 'bad') throw Object.assign(new Error('not \0'), { code: 'QueuePayloadError' })
+        return { id: 'x' }
+      }
+      const queue = createQueue<string>(`outbox-${name}-refused`, {
+        publish,
+        async subscribe() {},
+        async unsubscribe() {},
+      })
+      await using server = new Server({ port: 0, background: { queues: {} }, plugins: { database: options() } })
+      await server.listen()
+      for (const text of ['first', 'bad', 'last']) await client(server).transaction(() => queue.publish(text))
+      await expect.poll(() => sent).toEqual(['first', 'bad', 'last'])
+      await expect.poll(() => waiting(server)).toMatchObject([{ sender: 'queues', messages: 1 }])
+      const { rows } = await client(server).query(`select due_at, error from outbox_${count}`)
+      expect(rows).toEqual([{ due_at: expect.any(Number), error: 'not \ufffd' }])
+      expect(Number(rows[0]!.due_at)).toBeGreaterThan(Date.now() + 1e14)
     })
 
     test('what a closed process has left is delivered by another', async () => {

@@ -140,10 +140,15 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
   test('a text that Postgres cannot keep is refused by name', async () => {
     defineQueueConfiguration({ pgboss: { connectionString: postgres.url, publishTimeout: 30_000 } })
     const queue = pgbossQueue<string>(freshName('nul'))
-    await expect(queue.publish('a\0b')).rejects.toMatchObject({
-      code: 'QueuePayloadError',
-      message: expect.stringContaining('NUL'),
-    })
+    const refused = (why: RegExp) =>
+      expect.objectContaining({ code: 'QueuePayloadError', message: expect.stringMatching(why) })
+    for (const text of ['a\0b', 'half \ud83c', '\\\0'])
+      await expect(queue.publish(text)).rejects.toEqual(refused(/NUL/))
+    await expect(queue.publish('a', { id: 'b\0' })).rejects.toEqual(refused(/NUL/))
+    for (const options of [{ singletonKey: 'a\0b' }, { startAfter: 'tomorrow-ish' }])
+      await expect(queue.publish('a', options)).rejects.toEqual(refused(/option/))
+    for (const text of ['\\u0000', '\\\\ud800', 'whole \ud83c\udf88']) await queue.publish(text)
+    expect(await queue.counts()).toMatchObject({ waiting: 3 })
   })
 
   test('keeps its tables in the schema that is named', async () => {
