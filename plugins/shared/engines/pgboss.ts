@@ -5,7 +5,7 @@ import { peer } from '../environment/optional-package.ts'
 import { addressOf } from '../stores/address.ts'
 import { isUnreachable } from '../stores/unreachable.ts'
 import { Memoized, madeIn, memoizedIn, sharing } from '../values/memoize.ts'
-import { messageOf } from '../values/safely.ts'
+import { keptText, messageOf, safely } from '../values/safely.ts'
 import { outsideTransactions, transactions, whenCommitted } from '../work/transactions.ts'
 import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { QueuePayloadError } from './errors.ts'
@@ -217,13 +217,15 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     const outcome = await deliver(payload, delivery)
     if (outcome.ok) return this.#settle(topic, () => boss.complete(topic, job.id))
     if (outcome.isForeign) return this.#settle(topic, () => this.operations.giveBack(topic, id))
-    const { message, stack } = outcome.error
+    const { error } = outcome
+    // Parsers quote what they were given, and texts are cut in the middle of an emoji.
+    const output = { message: keptText(messageOf(error)), stack: safely(() => error.stack && keptText(error.stack)) }
     const { backoff } = metaOf(meta)
     const pause = backoff && pauseAfter(delivery.attempt, backoff)
     return this.#settle(topic, async () => {
       // pg-boss cannot end a job before its last attempt, so this becomes the last until it has failed.
       if (outcome.final) await this.operations.limit(topic, id, retryCount)
-      await boss.fail(topic, id, { message, stack })
+      await boss.fail(topic, id, output)
       await this.operations.postpone(topic, id, retryLimit, pause)
     })
   }

@@ -151,6 +151,28 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
     expect(await queue.counts()).toMatchObject({ waiting: 3 })
   })
 
+  test('records an attempt whose error has a text that Postgres cannot keep', async () => {
+    const errorHandler = () => {}
+    const patient = { pollInterval: 100, publishTimeout: 30_000, errorHandler }
+    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, ...patient } })
+    await QueueService.run()
+    const queue = pgbossQueue<string>(freshName('quoted'))
+    const handle = await queue.subscribe((text) => {
+      throw new Error(text.replace('NUL', '\0').replace('half', '\ud83c'))
+    })
+    await queue.publish('a NUL', { attempts: 1 })
+    await queue.publish('a half', { attempts: 2 })
+    await until(async () => (await queue.counts()).failed === 2, 'both failures')
+    await handle.unsubscribe()
+    const client = new Client({ connectionString: postgres.url })
+    await client.connect()
+    const { rows } = await client.query(`select output->>'message' as why from pgboss.job where name = $1`, [
+      queue.name,
+    ])
+    expect(rows).toEqual([{ why: 'a \ufffd' }, { why: 'a \ufffd' }])
+    await client.end()
+  })
+
   test('keeps its tables in the schema that is named', async () => {
     defineQueueConfiguration({ pgboss: { connectionString: postgres.url, publishTimeout: 30_000, schema: 'mine' } })
     const queue = pgbossQueue<number>(freshName('schema'))
