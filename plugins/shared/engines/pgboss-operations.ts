@@ -119,22 +119,23 @@ export class PgbossOperations implements QueueOperations {
     return rows[0]?.is_there === true
   }
 
-  /** Makes the attempt in progress the last one. */
-  async limit(topic: string, id: string, retries: number): Promise<void> {
-    await this.#rows(`update job set retry_limit = $3 where ${thisOf} and state = 'active'`, topic, id, retries)
+  /** Whether an attempt still has its job, and not a later one, after a time without connection; sets the limit by which it fails. */
+  async isHeld(topic: string, id: string, retries: number, limit: number): Promise<boolean> {
+    const text = `update job set retry_limit = $4 where ${thisOf} and state = 'active' and retry_count = $3 returning id`
+    return (await this.#rows(text, topic, id, retries, limit)).length > 0
   }
 
   /** Puts a job back that this process cannot handle, without counting the attempt. */
-  async giveBack(topic: string, id: string): Promise<void> {
-    const text = `update job set state = 'created', start_after = now() + ${ms3}, started_on = null where ${thisOf} and state = 'active'`
-    await this.#rows(text, topic, id, foreignPause())
+  async giveBack(topic: string, id: string, retries: number): Promise<void> {
+    const text = `update job set state = 'created', start_after = now() + ${ms3}, started_on = null where ${thisOf} and state = 'active' and retry_count = $4`
+    await this.#rows(text, topic, id, foreignPause(), retries)
   }
 
   /** Sets when a job is due whose attempt has failed, as pg-boss knows whole seconds and no `jitter`, and the limit that it had. */
-  async postpone(topic: string, id: string, limit: number, ms: number | undefined): Promise<void> {
-    const due = `case state when 'retry' then coalesce(now() + $4 * interval '1 millisecond', start_after) else start_after end`
-    const text = `update job set retry_limit = $3, start_after = ${due} where ${thisOf} and state in ('retry', 'failed')`
-    await this.#rows(text, topic, id, limit, ms)
+  async postpone(topic: string, id: string, retries: number, limit: number, ms: number | undefined): Promise<void> {
+    const due = `case state when 'retry' then coalesce(now() + $5 * interval '1 millisecond', start_after) else start_after end`
+    const text = `update job set retry_limit = $4, start_after = ${due} where ${thisOf} and state in ('retry', 'failed') and retry_count = $3`
+    await this.#rows(text, topic, id, retries, limit, ms)
   }
 
   /** Deletes what was done a week ago, when pg-boss would: only what is done has an end. */

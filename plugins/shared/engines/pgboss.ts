@@ -216,7 +216,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     const delivery = { id, attempt: retryCount + 1, attempts: retryLimit + 1, meta, timeout }
     const outcome = await deliver(payload, delivery)
     if (outcome.ok) return this.#settle(topic, () => boss.complete(topic, job.id))
-    if (outcome.isForeign) return this.#settle(topic, () => this.operations.giveBack(topic, id))
+    if (outcome.isForeign) return this.#settle(topic, () => this.operations.giveBack(topic, id, retryCount))
     const { error } = outcome
     // Parsers quote what they were given, and texts are cut in the middle of an emoji.
     const output = { message: keptText(messageOf(error)), stack: safely(() => error.stack && keptText(error.stack)) }
@@ -224,9 +224,9 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     const pause = backoff && pauseAfter(delivery.attempt, backoff)
     return this.#settle(topic, async () => {
       // pg-boss cannot end a job before its last attempt, so this becomes the last until it has failed.
-      if (outcome.final) await this.operations.limit(topic, id, retryCount)
-      await boss.fail(topic, id, output)
-      await this.operations.postpone(topic, id, retryLimit, pause)
+      const limit = outcome.final ? retryCount : retryLimit
+      if (await this.operations.isHeld(topic, id, retryCount, limit)) await boss.fail(topic, id, output)
+      await this.operations.postpone(topic, id, retryCount, retryLimit, pause)
     })
   }
 

@@ -173,6 +173,32 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
     await client.end()
   })
 
+  test('the failure of an attempt that has lost its job does not end the attempt of another worker', async () => {
+    const patient = { pollInterval: 100, publishTimeout: 30_000, errorHandler() {} }
+    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, ...patient } })
+    await QueueService.run()
+    const queue = pgbossQueue<string>(freshName('lost'))
+    const client = new Client({ connectionString: postgres.url })
+    await client.connect()
+    const seen: string[] = []
+    const handle = await queue.subscribe(async (payload) => {
+      seen.push(payload)
+      if (payload === 'next') return
+      // What the maintenance of pg-boss and another worker do while this one is cut off.
+      const taken = 'set retry_count = retry_count + 1, started_on = now()'
+      await client.query(`update pgboss.job ${taken} where name = $1 and state = 'active'`, [queue.name])
+      throw new Error('cut off')
+    })
+    await queue.publish('lost', { attempts: 2, backoff: 1 })
+    // Taken when the outcome of the first is stored.
+    await queue.publish('next', { priority: 1 })
+    await until(() => seen.length === 2, 'the next message')
+    await handle.unsubscribe()
+    expect(seen).toEqual(['lost', 'next'])
+    expect(await queue.counts()).toMatchObject({ active: 1, delayed: 0, failed: 0 })
+    await client.end()
+  })
+
   test('keeps its tables in the schema that is named', async () => {
     defineQueueConfiguration({ pgboss: { connectionString: postgres.url, publishTimeout: 30_000, schema: 'mine' } })
     const queue = pgbossQueue<number>(freshName('schema'))
