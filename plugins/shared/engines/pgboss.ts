@@ -65,12 +65,9 @@ async function unlocked<Result>(run: () => Promise<Result>): Promise<Result> {
 }
 
 /** Explains what Postgres refuses by its data, such as a `startAfter` that is no time or a `singletonKey` with NUL: class 22. */
-function explain(topic: string): (error: unknown) => never {
-  return (error) => {
-    const { code } = error as { code?: unknown }
-    if (!String(code).startsWith('22')) throw error
-    throw withCause(QueuePayloadError(topic, `or an option of it is refused by Postgres: ${messageOf(error)}`), error)
-  }
+function explained(topic: string, error: unknown): unknown {
+  if (!String((error as { code?: unknown }).code).startsWith('22')) return error
+  return withCause(QueuePayloadError(topic, `or an option of it is refused by Postgres: ${messageOf(error)}`), error)
 }
 
 /** Queues in Postgres. */
@@ -143,21 +140,35 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
   /** The started pg-boss, with this queue: created if it is missing, which is checked once an hour for each. */
   async #with(topic: string): Promise<Boss> {
     const boss = await this.#boss.get()
-    await memoizedIn(this.#queues, topic, () => this.#create(boss, topic))
+    await memoizedIn(this.#queues, topic, async () => {
+      await this.#create(boss, topic)
+      systemClock.setTimeout(() => this.#queues.delete(topic), lookAgainAfter).unref()
+      // Nobody waits for it, and the next process that looks does the same.
+      this.operations.removeDone(topic).catch(() => {})
+    })
     return boss
   }
 
-  async #create(boss: Boss, topic: string): Promise<void> {
+  /** Creates a queue if it is missing; returns whether it was. */
+  async #create(boss: Boss, topic: string): Promise<boolean> {
     const isMissing = async () => (await boss.getQueue(topic)) === null
+    if (!(await isMissing())) return false
     // Dead letters that pg-boss makes have the times of their queue.
-    if (await isMissing())
-      await unlocked(() => boss.createQueue(topic, { ...kept })).catch(async (error: unknown) => {
-        // Another process may have created it first.
-        if (await isMissing()) throw error
-      })
-    systemClock.setTimeout(() => this.#queues.delete(topic), lookAgainAfter).unref()
-    // Nobody waits for it, and the next process that looks does the same.
-    this.operations.removeDone(topic).catch(() => {})
+    await unlocked(() => boss.createQueue(topic, { ...kept })).catch(async (error: unknown) => {
+      // Another process may have created it first.
+      if (await isMissing()) throw error
+    })
+    return true
+  }
+
+  /** Runs a query, and again if its queue was deleted: pg-boss then adds no job, says nothing for a minute, and throws later. */
+  async #live<Result>(boss: Boss, topic: string, run: () => Promise<Result>): Promise<Result | null> {
+    const unless = async (error?: unknown) => {
+      if (await this.#create(boss, topic)) return run()
+      if (error !== undefined) throw explained(topic, error)
+      return null
+    }
+    return (await run().catch(unless)) ?? unless()
   }
 
   async publish(topic: string, { texts, options, metas, signal }: Batch<PgbossMessage>): Promise<string[]> {
@@ -175,7 +186,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
       const settings = { ...rest, ...kept, ...(id !== undefined && { id }) }
       // After a deadlock a transaction accepts no further query, so only its owner can start it again.
       const run = () => boss.send(topic, data, client ? { ...settings, db: { executeSql } } : settings)
-      const made = await (client ? run() : unlocked(run)).catch(explain(topic))
+      const made = await this.#live(boss, topic, () => (client ? run() : unlocked(run)))
       // Another client may be that of a user who may only insert.
       if (made && client && client === transactions.getStore()) await this.operations.keepOrder(executeSql, topic, made)
       // No job was created because one with this id exists.
@@ -200,7 +211,8 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
       take: async (max) => {
         const boss = await this.#with(topic)
         if (await this.operations.isPausedNow(topic)) return []
-        const jobs = (await unlocked(() => boss.fetch<object>(topic, { batchSize: max, includeMetadata: true }))) ?? []
+        const fetch = async () => (await boss.fetch<object>(topic, { batchSize: max, includeMetadata: true })) ?? []
+        const jobs = (await this.#live(boss, topic, () => unlocked(fetch)))!
         return jobs.map((job) => () => this.#run(boss, topic, job, deliver))
       },
     })

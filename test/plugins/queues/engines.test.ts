@@ -199,6 +199,27 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
     await client.end()
   })
 
+  test('a queue that was deleted under a process is created again by the next message', async () => {
+    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, pollInterval: 100, publishTimeout: 30_000 } })
+    await QueueService.run()
+    const queue = pgbossQueue<string>(freshName('deleted'))
+    const seen: string[] = []
+    const handle = await queue.subscribe((payload) => void seen.push(payload))
+    await queue.publish('before')
+    await until(() => seen.length === 1, 'the first message')
+    const client = new Client({ connectionString: postgres.url })
+    await client.connect()
+    await client.query('select pgboss.delete_queue($1)', [queue.name])
+    await queue.publish('after')
+    await until(() => seen.length === 2, 'the second message')
+    await client.query('select pgboss.delete_queue($1)', [queue.name])
+    expect(await queue.publish('with an id', { id: 'a' })).toEqual({ id: 'a' })
+    expect(await queue.publish('with an id', { id: 'a' })).toEqual({ id: 'a' })
+    await until(() => seen.length === 3, 'the third message')
+    await handle.unsubscribe()
+    await client.end()
+  })
+
   test('keeps its tables in the schema that is named', async () => {
     defineQueueConfiguration({ pgboss: { connectionString: postgres.url, publishTimeout: 30_000, schema: 'mine' } })
     const queue = pgbossQueue<number>(freshName('schema'))
