@@ -39,7 +39,8 @@ export class PgbossOperations implements QueueOperations {
 
   constructor(sql: RunSql, schema: string) {
     this.#sql = sql
-    this.#schema = `"${schema.replaceAll('"', '""')}"`
+    // As pg-boss writes it, which has checked it: without quotes, Postgres reads Jobs as jobs.
+    this.#schema = schema
   }
 
   /** Runs a statement in which the table `job` is that of pg-boss. */

@@ -220,12 +220,14 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
     await client.end()
   })
 
-  test('keeps its tables in the schema that is named', async () => {
-    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, publishTimeout: 30_000, schema: 'mine' } })
-    const queue = pgbossQueue<number>(freshName('schema'))
-    await queue.publish(1)
-    expect(await queue.counts()).toMatchObject({ waiting: 1 })
-  })
+  for (const schema of ['mine', 'Mixed', '"my-jobs"'])
+    test(`keeps its tables in the schema that is named: ${schema}`, async () => {
+      defineQueueConfiguration({ pgboss: { connectionString: postgres.url, publishTimeout: 30_000, schema } })
+      const queue = pgbossQueue<number>(freshName('schema'))
+      await queue.publish(1)
+      await queue.publish(2, { id: 'a' })
+      expect(await queue.counts()).toMatchObject({ waiting: 2 })
+    })
 
   test('many queues made at the same time do not lock each other out', async () => {
     defineQueueConfiguration({ pgboss: { connectionString: postgres.url, publishTimeout: 30_000 } })
