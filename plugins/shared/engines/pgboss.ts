@@ -175,7 +175,6 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     const boss = await this.#with(topic)
     const deadLetters = new Set(options.map((one) => one?.deadLetter).filter((name) => name !== undefined))
     for (const name of deadLetters) await this.#with(name)
-    signal.throwIfAborted()
     const send = async (text: string, i: number) => {
       const { client, messageId, ...rest } = options[i] ?? {}
       const data = wrap(JSON.parse(text), metas[i])
@@ -184,8 +183,12 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
       const id = messageId && uuidOf(topic, messageId.value)
       if (id !== undefined) await this.operations.freeId(executeSql, topic, id, messageId!.ttl)
       const settings = { ...rest, ...kept, ...(id !== undefined && { id }) }
+      const run = async () => {
+        // A queue may have been created in the meantime, an id made free, or a deadlock ended.
+        signal.throwIfAborted()
+        return boss.send(topic, data, client ? { ...settings, db: { executeSql } } : settings)
+      }
       // After a deadlock a transaction accepts no further query, so only its owner can start it again.
-      const run = () => boss.send(topic, data, client ? { ...settings, db: { executeSql } } : settings)
       const made = await this.#live(boss, topic, () => (client ? run() : unlocked(run)))
       // Another client may be that of a user who may only insert.
       if (made && client && client === transactions.getStore()) await this.operations.keepOrder(executeSql, topic, made)

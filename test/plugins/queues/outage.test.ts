@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { bullmqQueue, pgbossQueue, type Queue, type QueueConfig, RouteCollection, Server, sqsQueue } from 'framework'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import { type Entry, memoryLogger, pause } from '../../support/kernel.ts'
 import { freePort, type OwnServer } from '../../support/own-server.ts'
@@ -323,5 +324,23 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     })
     postgres.thaw()
     await until(() => answers(queue), 'Postgres again')
+  })
+
+  test('whose table is locked sends nothing later that publish has rejected', async (t) => {
+    const { server } = await serve({ pgboss: { connectionString: postgres.url, publishTimeout: 1500, max: 5 } }, t)
+    const queue = pgbossQueue<number>(freshName('locked')).for(server)
+    await until(() => answers(queue), 'its connection')
+    await queue.publish(1)
+    const client = new Client({ connectionString: postgres.url })
+    await client.connect()
+    await client.query('begin; lock table pgboss.job in access exclusive mode')
+    const sent = queue.publishMany([2, 3, 4], (i) => ({ id: `m${i}` }))
+    await expect(sent).rejects.toMatchObject({ code: 'QueueUnavailableError' })
+    await client.query('rollback')
+    await client.end()
+    // It gets its connection after those that have waited.
+    await until(() => answers(queue), 'Postgres again')
+    await pause(200)
+    expect(await queue.counts()).toMatchObject({ waiting: 1 })
   })
 })
