@@ -3,7 +3,7 @@ import type { LockService } from '../locks/index.ts'
 import type { QueueRef } from '../shared/engines/custom.ts'
 import { knowsIds, type RepeatSettings, sqsTtl } from '../shared/engines/publish-options.ts'
 import type { RepeatedTick } from '../shared/locks/contract.ts'
-import { nextTime } from '../shared/schedule/calendar.ts'
+import { correctionMs, nextTime } from '../shared/schedule/calendar.ts'
 import { parsePattern } from '../shared/schedule/pattern.ts'
 import { zoneByName } from '../shared/schedule/zone.ts'
 import type { Engines } from './engines.ts'
@@ -43,9 +43,11 @@ export class Repeats {
     signal.addEventListener('abort', () => clock.clear(timer))
     const wait = (time: number | undefined) => {
       if (time === undefined) return
+      const before = clock.now()
       const look = () => {
-        if (clock.now() < time) return wait(time)
-        const next = nextAfter(Math.max(time, clock.now() - 1))
+        const now = clock.now()
+        if (now < time) return wait(before - now > correctionMs ? nextAfter(now) : time)
+        const next = nextAfter(Math.max(time, now - 1))
         wait(next)
         const id = `${when.key} ${new Date(time).toISOString()}`
         return publish({ id, time, key: when.key, next, signal }).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import { clock, type Logger, systemClock, Trace, type TraceOutcome } from '../../../kernel/index.ts'
 import type { Held } from '../../shared/locks/keeper.ts'
 import { applicationLogger } from '../../shared/logging/logger.ts'
-import { lastTime, nextTime } from '../../shared/schedule/calendar.ts'
+import { correctionMs, lastTime, nextTime } from '../../shared/schedule/calendar.ts'
 import type { CronPattern } from '../../shared/schedule/pattern.ts'
 import { type Zone, zoneByName } from '../../shared/schedule/zone.ts'
 import { messageOf } from '../../shared/values/safely.ts'
@@ -28,8 +28,6 @@ export interface JobSurroundings {
 
 /** A tick this many milliseconds late was missed, rather than just late. */
 const lateMs = 60_000
-/** A clock set back further than this was wrong before. After a smaller correction, ticks that have run do not run again. */
-const correctionMs = 3 * 3_600_000
 
 /** Whether a pattern has several ticks a minute, at every hour, so that it does not depend on the wall clock. */
 const isOfSeconds = ({ seconds, isEveryHour }: CronPattern) => seconds.length > 1 && isEveryHour

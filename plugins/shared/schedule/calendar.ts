@@ -4,6 +4,8 @@ import type { Zone } from './zone.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
+/** A clock set back further than this was wrong before. After a smaller correction, ticks that have run do not run again. */
+export const correctionMs = 3 * hourMs
 
 /** Returns the first of the values that is not less than `from`. */
 const atLeast = (values: readonly number[], from: number) => values.find((value) => value >= from)

@@ -119,6 +119,23 @@ test('a repetition follows the clock of its zone over a change of it, and ends w
   expect(seen).toHaveLength(3)
 })
 
+test('a repetition goes on when a clock that was a day ahead is corrected', async () => {
+  const ticks = queue<string>(freshName('corrected')).for(server)
+  const seen: number[] = []
+  await ticks.subscribe(() => void seen.push(clock.now()))
+  const start = clock.now()
+  await time.set(start + 86_400_000)
+  await ticks.publish('x', { repeat: { key: 'a', every: 60_000 } })
+  await time.advance('90 s')
+  const before = seen.length
+  expect(before).toBeGreaterThan(0)
+  await time.set(start)
+  await time.advance('3 min')
+  expect(seen.slice(before).map((at) => at - (at % 60_000))).toEqual(
+    [1, 2, 3].map((n) => start - (start % 60_000) + n * 60_000),
+  )
+})
+
 test('a repetition every so many milliseconds is aligned, and a later one with its key replaces it', async () => {
   const ticks = queue<string>(freshName('ticks')).for(server)
   const seen: [string, number][] = []
