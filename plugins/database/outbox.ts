@@ -7,7 +7,7 @@ import { dialects, ensureTable } from '../shared/stores/tables.ts'
 import { madeIn, sharing } from '../shared/values/memoize.ts'
 import { keptText } from '../shared/values/safely.ts'
 import { inServer } from '../shared/work/contexts.ts'
-import { deliverersOf, type OutboxMessage, refusals } from '../shared/work/outbox.ts'
+import { deliverersOf, type OutboxMessage } from '../shared/work/outbox.ts'
 import type { Connection, DriverSettings, OpenDriver, QueryResult, TableHost } from './drivers/contract.ts'
 import { channel, listenUntil } from './listener.ts'
 
@@ -268,15 +268,15 @@ export class Outbox {
   }
 
   async #failed(sender: string, { id, key, attempts }: Claimed, error: Error): Promise<void> {
-    const isRefused = refusals.has(error)
+    // The data of one client, for which all others would wait. A wrong option may be one of the service, which is mended.
+    const isRefused = !this.#isEnding && (error as { code?: unknown }).code === 'QueuePayloadError'
     // Closing ends the connections of the senders: that is not a failure of the message.
-    const isOver = this.#isEnding && !isRefused
-    const pause = isOver ? 0 : isRefused ? never : Math.min(1_000 * 2 ** attempts, maxPause)
+    const pause = this.#isEnding ? 0 : isRefused ? never : Math.min(1_000 * 2 ** attempts, maxPause)
     // Under a key of its own it stops no others.
     const nextKey = isRefused ? `${key.slice(0, 200)} refused ${id}` : key
-    await this.#query('postpone', [pause, Number(!isOver), keptText(String(error.message).slice(0, 500)), nextKey, id])
+    await this.#query('postpone', [pause, Number(!this.#isEnding), keptText(error.message).slice(0, 500), nextKey, id])
     const fields = { err: error, sender, key, attempt: attempts + 1 }
     const next = isRefused ? `it has no further attempt (row ${id})` : `next attempt in ${pause} ms`
-    if (!isOver) this.#log.error(fields, `a message of the outbox was not delivered, and stays; ${next}`)
+    if (!this.#isEnding) this.#log.error(fields, `a message of the outbox was not delivered, and stays; ${next}`)
   }
 }

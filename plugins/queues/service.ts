@@ -4,7 +4,6 @@ import { QueueOperationError } from '../shared/engines/errors.ts'
 import type { QueueConfigSettings } from '../shared/engines/options.ts'
 import { Declarations } from '../shared/work/declarations.ts'
 import { Mounts } from '../shared/work/mounts.ts'
-import { refusals } from '../shared/work/outbox.ts'
 import { stopOptions } from '../shared/work/running.ts'
 import { configureServer, forgetProcessConfig } from './config.ts'
 import { reportLacking } from './decorator.ts'
@@ -290,13 +289,7 @@ export class QueueService {
       )
     // JSON has no `undefined`.
     const options = given.map((one) => one ?? undefined)
-    try {
-      await this.engines.ask(queue, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
-    } catch (error) {
-      // Mostly the data of one client, for which the messages of all others would wait.
-      if (/^(?:QueuePayload|Option)Error$/.test((error as { code: string }).code)) refusals.add(error as Error)
-      throw error
-    }
+    await this.engines.ask(queue, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
   }
 
   /** The queues whose engine is configured. @internal */

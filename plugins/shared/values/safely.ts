@@ -34,4 +34,4 @@ export function messageOf(thrown: unknown): string {
 }
 
 /** A text as Postgres keeps it, which has no place for NUL and half a surrogate pair. */
-export const keptText = (text: string): string => text.replace(/\0|\p{Surrogate}/gu, '\ufffd')
+export const keptText = (text: unknown): string => String(text).replace(/\0|\p{Surrogate}/gu, '\ufffd')

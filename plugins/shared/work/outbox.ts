@@ -8,11 +8,8 @@ export interface OutboxMessage {
   readonly data: object
 }
 
-/** Delivers the `data` of one message; a failure is tried again, unless it is one of the `refusals`. */
+/** Delivers the `data` of one message; a failure is tried again, unless it is a `QueuePayloadError`. */
 type Deliver = (data: never) => Promise<unknown>
-
-/** Errors of messages that no further attempt could deliver. */
-export const refusals = new WeakSet<Error>()
 
 const deliverers = new WeakMap<object, Map<string, Deliver>>()
 
