@@ -167,10 +167,9 @@ export function createQueue<Payload, Options extends object = object>(
   name: string,
   pubsub: GenericPubSub<Options>,
 ): Queue<Payload, Options> {
-  for (const method of ['publish', 'subscribe', 'unsubscribe'] as const) {
+  for (const method of ['publish', 'subscribe', 'unsubscribe'] as const)
     if (typeof pubsub?.[method] !== 'function')
       throw OptionError(`createQueue: ${method}`, pubsub?.[method], 'a function')
-  }
   const kind = pubsub.name ?? name
   ownKinds.add(kind)
   const plain = { schema: undefined, version: 1, upgrade: undefined }

@@ -221,7 +221,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     const { check } = engine
     // Serialised before anything is awaited: the caller may change the payload afterwards.
     const texts = payloads.map((payload) => this.#textOf(payload))
-    if ((engine.standsFor ?? engine).kind === 'pgboss') refuseUnkept(this.name, texts, settings)
+    if ((engine.standsFor ?? engine).kind === 'pgboss') refuseUnkept(this.name, texts)
     const options = settings.map(({ native }) => native)
     const sending = { engines, engine, payloads, settings, texts, options, tenant: currentTenant()?.id }
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.

@@ -43,10 +43,10 @@ export class Repeats {
     signal.addEventListener('abort', () => clock.clear(timer))
     const wait = (time: number | undefined) => {
       if (time === undefined) return
-      const before = clock.now()
       const look = () => {
         const now = clock.now()
-        if (now < time) return wait(before - now > correctionMs ? nextAfter(now) : time)
+        // With a clock that was set back far, there are times before that one again.
+        if (now < time) return wait(time - nextAfter(now)! > correctionMs ? nextAfter(now) : time)
         const next = nextAfter(Math.max(time, now - 1))
         wait(next)
         const id = `${when.key} ${new Date(time).toISOString()}`

@@ -1,5 +1,4 @@
 import { defineErrors } from '../../../kernel/index.ts'
-import type { MessageSettings } from './publish-options.ts'
 
 export const { QueueUnavailableError, QueueNotConfiguredError, QueueConfigurationError } = defineErrors({
   // All with status 500: details about an application are not for its clients.
@@ -47,9 +46,8 @@ export const { QueueServerError, QueueExpiredError, QueueVersionError, QueueOper
 const unkept = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
 /** Refuses at once what Postgres would refuse later: in a transaction, which would then fail, or in the outbox, after the commit. */
-export function refuseUnkept(queue: string, texts: readonly string[], settings: readonly MessageSettings[]): void {
-  const metas = JSON.stringify(settings.map(({ meta }) => meta))
-  if ([...texts, metas].some((text) => unkept.test(text)))
+export function refuseUnkept(queue: string, texts: readonly string[]): void {
+  if (texts.some((text) => unkept.test(text)))
     throw QueuePayloadError(queue, 'has a character that Postgres cannot keep, such as NUL')
 }
 

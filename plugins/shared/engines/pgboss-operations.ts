@@ -23,8 +23,8 @@ const wheres: { readonly [State in MessageState]: readonly [where: string, order
 }
 const [thisOf, theseOf] = ['name = $1 and id::text = $2', 'name = $1 and id::text = any($2)']
 const ms3 = "$3 * interval '1 millisecond'"
-const stateOf = `case when state = 'active' then 'active' when ${hasFailed} then 'failed'
-  when ${isDue} then 'waiting' when state in ('created', 'retry') then 'delayed' end as as_state`
+const cases = Object.entries(wheres).map(([state, [where]]) => `when ${where} then '${state}'`)
+const stateOf = `case ${cases.join(' ')} end as as_state`
 
 /** What an operator can do with the jobs of a queue in Postgres. Versions 10 to 12 have the same columns, and no common calls for this. */
 export class PgbossOperations implements QueueOperations {
@@ -140,9 +140,9 @@ export class PgbossOperations implements QueueOperations {
   }
 
   /** Deletes what was done a week ago, when pg-boss would: only what is done has an end. */
-  async removeDone(topic: string): Promise<void> {
+  async removeDone(topics: readonly string[]): Promise<void> {
     const done = "state = 'completed' and completed_on < now() - interval '7 days'"
-    await this.#rows(`delete from job where name = $1 and ${done}`, topic)
+    await this.#rows(`delete from job where name = any($1) and ${done}`, topics)
   }
 
   /** Makes an id free again whose job is done: pg-boss keeps finished jobs, and adds no other with their id. */

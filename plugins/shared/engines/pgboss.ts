@@ -3,6 +3,7 @@ import { systemClock } from '../../../kernel/index.ts'
 import { withCause } from '../../../kernel/support/errors.ts'
 import { peer } from '../environment/optional-package.ts'
 import { addressOf } from '../stores/address.ts'
+import { sweeping } from '../stores/tables.ts'
 import { isUnreachable } from '../stores/unreachable.ts'
 import { Memoized, madeIn, memoizedIn, sharing } from '../values/memoize.ts'
 import { keptText, messageOf, safely } from '../values/safely.ts'
@@ -41,10 +42,7 @@ interface PgbossMessage extends PgbossTerms {
  * Of itself, pg-boss deletes a message that waits after 14 days, and one that has failed after 7 (version 10 after 12 hours). These are the seconds of 63
  * years; version 11 has no word for never.
  */
-const forever = 2_000_000_000
-const kept = { retentionSeconds: forever, deleteAfterSeconds: forever }
-/** Milliseconds after which it is checked again that a queue exists, and what is done is deleted. */
-const lookAgainAfter = 3_600_000
+const kept = { retentionSeconds: 2_000_000_000, deleteAfterSeconds: 2_000_000_000 }
 
 const creating: readonly unknown[] = ['40P01', '23514']
 
@@ -76,7 +74,8 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
   readonly #make: MakeBoss
   readonly #config: PgbossSettings
   readonly #host: DriverHost
-  readonly #queues = new Map<string, Promise<void>>()
+  readonly #queues = new Map<string, Promise<boolean>>()
+  readonly #sweep = sweeping(() => this.operations.removeDone([...this.#queues.keys()]))
   readonly #pollers = new Map<string, Set<Poller>>()
   /** The started pg-boss; after a failure the next caller tries to start it again. */
   readonly #boss = new Memoized(() => outsideTransactions(() => this.#start()))
@@ -113,7 +112,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
       // The cron plugin does that; watching clocks and schedules costs queries.
       schedule: false,
       // Of version 10, which has no such option for a queue or a message.
-      archiveFailedAfterSeconds: forever,
+      archiveFailedAfterSeconds: kept.deleteAfterSeconds,
       ...options,
     })
     // Without a listener the process would end. An error other than a lost connection is reported each time.
@@ -137,27 +136,19 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     return boss
   }
 
-  /** The started pg-boss, with this queue: created if it is missing, which is checked once an hour for each. */
+  /** The started pg-boss, with this queue: created if it is missing, which is checked once for each. */
   async #with(topic: string): Promise<Boss> {
     const boss = await this.#boss.get()
-    await memoizedIn(this.#queues, topic, async () => {
-      await this.#create(boss, topic)
-      systemClock.setTimeout(() => this.#queues.delete(topic), lookAgainAfter).unref()
-      // Nobody waits for it, and the next process that looks does the same.
-      this.operations.removeDone(topic).catch(() => {})
-    })
+    await memoizedIn(this.#queues, topic, () => this.#create(boss, topic))
+    this.#sweep()
     return boss
   }
 
   /** Creates a queue if it is missing; returns whether it was. */
   async #create(boss: Boss, topic: string): Promise<boolean> {
-    const isMissing = async () => (await boss.getQueue(topic)) === null
-    if (!(await isMissing())) return false
-    // Dead letters that pg-boss makes have the times of their queue.
-    await unlocked(() => boss.createQueue(topic, { ...kept })).catch(async (error: unknown) => {
-      // Another process may have created it first.
-      if (await isMissing()) throw error
-    })
+    if ((await boss.getQueue(topic)) !== null) return false
+    // Without effect if another process was faster. Dead letters that pg-boss makes have the times of their queue.
+    await unlocked(() => boss.createQueue(topic, { ...kept }))
     return true
   }
 
@@ -173,8 +164,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
 
   async publish(topic: string, { texts, options, metas, signal }: Batch<PgbossMessage>): Promise<string[]> {
     const boss = await this.#with(topic)
-    const deadLetters = new Set(options.map((one) => one?.deadLetter).filter((name) => name !== undefined))
-    for (const name of deadLetters) await this.#with(name)
+    for (const one of options) if (one?.deadLetter !== undefined) await this.#with(one.deadLetter)
     const send = async (text: string, i: number) => {
       const { client, messageId, ...rest } = options[i] ?? {}
       const data = wrap(JSON.parse(text), metas[i])

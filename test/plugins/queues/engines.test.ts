@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
     const done = async () =>
       (await client.query("select from pgboss.job where name = $1 and state = 'completed'", [queue.name])).rowCount
     expect(await done()).toBe(1)
-    // A process deletes it when it first uses the queue, and every hour.
+    // A process deletes it when it first uses a queue, and later from time to time.
     await QueueService.stop()
     defineQueueConfiguration({ pgboss: config })
     await queue.publish('new')
@@ -144,8 +144,7 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
       expect.objectContaining({ code: 'QueuePayloadError', message: expect.stringMatching(why) })
     for (const text of ['a\0b', 'half \ud83c', '\\\0'])
       await expect(queue.publish(text)).rejects.toEqual(refused(/NUL/))
-    await expect(queue.publish('a', { id: 'b\0' })).rejects.toEqual(refused(/NUL/))
-    for (const options of [{ singletonKey: 'a\0b' }, { startAfter: 'tomorrow-ish' }])
+    for (const options of [{ id: 'a\0b' }, { singletonKey: 'a\0b' }, { startAfter: 'tomorrow-ish' }])
       await expect(queue.publish('a', options)).rejects.toEqual(refused(/option/))
     for (const text of ['\\u0000', '\\\\ud800', 'whole \ud83c\udf88']) await queue.publish(text)
     expect(await queue.counts()).toMatchObject({ waiting: 3 })
