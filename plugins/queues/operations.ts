@@ -188,7 +188,7 @@ export class QueueOperator {
 
   /** A message without secrets: those that its schema marks and, by their names, all others. */
   #shown({ meta: given, payload, errors, ...rest }: StoredMessage): QueueEntry {
-    const { id: key, version = 1, expires: expiresAt, traceparent } = metaOf(given)
+    const { id: key, version = 1, expires: expiresAt, traceparent } = metaOf(given, this.name)
     const marks = this.#queue.schema && marksOf(this.#queue.schema)
     const discreet = hiding(marks?.valuesIn(payload) ?? [])
     // The schema is that of the present version.

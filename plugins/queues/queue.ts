@@ -252,13 +252,13 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   // Not async: the stack of a refusal would hold this function, and with it the texts, for as long as its error is kept.
   #pass(sending: Sending, store?: Outbox, event?: QueuePublishTrace): string[] | Promise<string[]> {
     const { engines, engine, payloads, settings, texts, options, tenant } = sending
-    const { kind, name, version } = engine
+    const { kind, name } = engine
     if (event === undefined && publishTrace.isOn) {
       const made = () => ({ server: engines.server, queue: name, kind, count: texts.length, payloads, carrier: {} })
       return publishTrace.run(made, (event) => this.#pass(sending, store, event))
     }
     const carrier = event && carrierOf(event.carrier)
-    const metas = settings.map((one) => metaFor(one, version, carrier, tenant))
+    const metas = settings.map((one) => metaFor(one, engine, carrier, tenant))
     const sent = store
       ? this.#store(store, { name, kind, texts, options, metas })
       : engines.ask(engine, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
@@ -428,12 +428,12 @@ const hasId = ({ meta }: MessageSettings) => meta?.id !== undefined
 /** What is stored with a message; nothing for most of them. */
 function metaFor(
   { meta, expireIn }: MessageSettings,
-  version: number,
+  { name, version }: SubscribedQueue,
   carrier: Carrier | undefined,
   tenant: string | undefined,
 ): Meta | undefined {
   const isPlain = meta === undefined && expireIn === undefined && version === 1
   if (isPlain && carrier === undefined && tenant === undefined) return undefined
   const expires = expireIn === undefined ? undefined : clock.now() + expireIn
-  return defined({ ...meta, ...carrier, tenant, expires, version: version === 1 ? undefined : version })
+  return defined({ ...meta, ...carrier, tenant, expires, ...(!isPlain && { queue: name, version }) })
 }

@@ -208,9 +208,10 @@ export class Subscription {
 
   readonly #deliver: Deliver = (payload, delivery, settle) => {
     const { name, version } = this.queue
-    const meta = delivery.meta === undefined ? noMeta : metaOf(delivery.meta)
-    // One that is expired is given up by any process: a newer one may never come.
-    if ((meta.version ?? 1) > version && !isExpired(meta)) return this.#giveBack(meta.version!, delivery, settle)
+    const meta = delivery.meta === undefined ? noMeta : metaOf(delivery.meta, name)
+    // One that is expired is given up by any process: a newer one may never come. A dead letter queue needs no versions.
+    const isNewer = (meta.version ?? 1) > version && (version > 1 || (meta.queue ?? name) === name)
+    if (isNewer && !isExpired(meta)) return this.#giveBack(meta.version!, delivery, settle)
     const call = new Received(name, delivery, meta, this.#running)
     const own = meta.timeout ?? this.#options.timeout ?? delivery.timeout
     const timeout = own && Math.min(own, delivery.timeout ?? own)

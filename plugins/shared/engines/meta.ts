@@ -13,6 +13,8 @@ export interface Meta extends Carrier {
   id?: string
   /** The id of the tenant whose message it is. */
   tenant?: string
+  /** The queue of the members below: its dead letter queue has a copy of the message, about which they say nothing. */
+  queue?: string
   /** The version of the payload; without it, 1. */
   version?: number
   /** When it is given up if it has not been handled: milliseconds since 1970. */
@@ -26,15 +28,18 @@ export interface Meta extends Carrier {
 
 const isCount = (given: unknown) => typeof given === 'number' && Number.isFinite(given) && given > 0
 
-/** The valid part of what arrives with a message: any client that writes to the engine can set it. */
-export function metaOf(given: unknown): Readonly<Meta> {
+/** The valid part of what arrives with a message, in `queue` if it is given: any client that writes to the engine can set it. */
+export function metaOf(given: unknown, queue?: string): Readonly<Meta> {
   if (typeof given !== 'object' || given === null) return {}
-  const { id, tenant, version, expires, timeout, attempts, backoff } = given as Meta
+  const { id, tenant, queue: origin, version, expires, timeout, attempts, backoff } = given as Meta
   const meta: Meta = { ...carrierOf(given) }
   if (typeof id === 'string' && id !== '') meta.id = id
   // Also a wrong one, with which the attempt fails: without it, the message would be application-wide. An id has at most 64 characters.
   if (tenant !== undefined && tenant !== null) meta.tenant = typeof tenant === 'string' ? tenant.slice(0, 65) : ''
-  for (const [name, value] of Object.entries({ version, expires, timeout, attempts }))
+  if (isCount(version)) meta.version = version
+  if (typeof origin === 'string') meta.queue = origin
+  if (queue !== undefined && (meta.queue ?? queue) !== queue) return meta
+  for (const [name, value] of Object.entries({ expires, timeout, attempts }))
     if (isCount(value)) Object.assign(meta, { [name]: value })
   if (isCount(backoff?.delay)) meta.backoff = backoffOf(backoff!)
   return meta

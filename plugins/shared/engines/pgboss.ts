@@ -225,7 +225,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     const { error } = outcome
     // Parsers quote what they were given, and texts are cut in the middle of an emoji.
     const output = { message: keptText(messageOf(error)), stack: safely(() => error.stack && keptText(error.stack)) }
-    const { backoff } = metaOf(meta)
+    const { backoff } = metaOf(meta, topic)
     const pause = backoff && pauseAfter(delivery.attempt, backoff)
     return this.#settle(topic, async () => {
       // pg-boss cannot end a job before its last attempt, so this becomes the last until it has failed.

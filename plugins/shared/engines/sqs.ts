@@ -15,6 +15,7 @@ import { sqsOperations } from './sqs-operations.ts'
 import type { Sdk, SqsCall, SqsResponse } from './sqs-types.ts'
 
 interface Address {
+  readonly topic: string
   readonly url: string
   /** How often SQS delivers a message before it moves it to the dead letter queue; `undefined` without one. */
   readonly maxReceives: number | undefined
@@ -105,7 +106,7 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
       const policy = JSON.parse(Attributes?.RedrivePolicy ?? '{}')
       const maxReceives = policy.maxReceiveCount === undefined ? undefined : Number(policy.maxReceiveCount)
       const most = Number(Attributes?.MaximumMessageSize ?? maxBytes)
-      return { url, maxReceives, deadLetterArn: policy.deadLetterTargetArn, maxBytes: most }
+      return { topic, url, maxReceives, deadLetterArn: policy.deadLetterTargetArn, maxBytes: most }
     } catch (error) {
       const { name, code } = error as { name?: string; code?: string }
       if (!/QueueDoesNotExist|NonExistentQueue/.test(`${name} ${code}`)) throw error
@@ -195,7 +196,7 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     const prolong = systemClock.setInterval(hideLonger, visibilityTimeout * 500)
     const attempt = attemptOf(message)
     const meta = metaIn(message)
-    const { attempts = address.maxReceives, backoff } = metaOf(meta)
+    const { attempts = address.maxReceives, backoff } = metaOf(meta, address.topic)
     const delivery = { id: message.MessageId!, attempt, attempts, meta }
     const outcome = await deliver(payloadOf(message.Body), delivery)
     systemClock.clear(prolong)
@@ -206,7 +207,9 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     if (outcome.final && !isLast && (await this.#park(address, message)))
       return deletes.add(address.url, message.ReceiptHandle!)
     const pause = outcome.isForeign ? foreignPause() : backoff && pauseAfter(attempt, backoff)
-    await this.#hide(address, message, pause === undefined ? retryDelay : Math.ceil(pause / 1000))
+    // One that is given up and cannot be moved comes at once otherwise, without end.
+    const least = outcome.final && !isLast ? Math.max(retryDelay, visibilityTimeout) : retryDelay
+    await this.#hide(address, message, pause === undefined || outcome.final ? least : Math.ceil(pause / 1000))
   }
 
   /** Leaves a message to another process by a copy: SQS would count each time that this one receives it as an attempt. */

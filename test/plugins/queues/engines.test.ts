@@ -137,6 +137,26 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
     await client.end()
   })
 
+  test('a dead letter reaches the subscriber of its queue although its time is over, whatever its version', async () => {
+    const errorHandler = () => {}
+    const patient = { pollInterval: 100, publishTimeout: 15_000, errorHandler }
+    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, ...patient } })
+    await QueueService.run()
+    const queue = pgbossQueue<unknown>(freshName('versioned'), { version: 2, upgrade: (payload) => payload })
+    const dead = pgbossQueue<unknown>(freshName('dead'))
+    const seen: unknown[] = []
+    await queue.subscribe(() => {
+      throw new Error('no')
+    })
+    await dead.subscribe((payload) => void seen.push(payload))
+    // One that this framework gives up, and one of which pg-boss makes the copy.
+    await queue.publish('late', { retryLimit: 0, expireIn: 1, deadLetter: dead.name })
+    await queue.publish('failed', { retryLimit: 0, deadLetter: dead.name })
+    await until(() => seen.length === 2, 'both')
+    expect(seen.toSorted()).toEqual(['failed', 'late'])
+    expect(await dead.counts()).toMatchObject({ failed: 0 })
+  })
+
   test('a text that Postgres cannot keep is refused by name', async () => {
     defineQueueConfiguration({ pgboss: { connectionString: postgres.url, publishTimeout: 30_000 } })
     const queue = pgbossQueue<string>(freshName('nul'))

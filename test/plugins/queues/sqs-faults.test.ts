@@ -195,6 +195,41 @@ test.concurrent('a missing queue is reported once, and delays no other', async (
   expect(warnings).toEqual([expect.objectContaining({ message: expect.stringContaining(missing.name) })])
 })
 
+test.concurrent('a dead letter reaches the subscriber of its queue although its time is over, whatever its version', async () => {
+  const name = freshName('lettered')
+  const deadLetterTargetArn = await createSqsQueue(client, `${name}-dead`)
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 2 })
+  await createSqsQueue(client, name, { RedrivePolicy })
+  const server = await serve({ errorHandler() {} })
+  const queue = sqsQueue<unknown>(name, { version: 2, upgrade: (payload) => payload }).for(server)
+  const seen: unknown[] = []
+  await queue.subscribe(() => {
+    throw new Error('no')
+  })
+  const dead = sqsQueue<unknown>(`${name}-dead`).for(server)
+  await dead.subscribe((payload, { attempts }) => void seen.push([payload, attempts]))
+  await queue.publish('late', { expireIn: 1 })
+  await queue.publish('failed', { attempts: 1 })
+  // SQS itself moves it.
+  await queue.publish('moved')
+  await until(() => seen.length === 3, 'all')
+  expect(seen.toSorted()).toEqual([
+    ['failed', undefined],
+    ['late', undefined],
+    ['moved', undefined],
+  ])
+})
+
+test.concurrent('a message that is given up in a queue without a dead letter queue comes again, but not at once', async () => {
+  const queue = await start({ visibilityTimeout: 5, errorHandler() {} })
+  let given = 0
+  await queue.subscribe(() => {}, { onDead: () => void given++ })
+  await queue.publish('late', { expireIn: 1 })
+  await until(() => given === 1, 'the end')
+  await pause(1000)
+  expect(given).toBe(1)
+})
+
 test.concurrent('an address that is given is not asked for', async () => {
   const name = freshName('known')
   const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: name }))

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
+import { setTimeout } from 'node:timers/promises'
 import {
   bullmqQueue,
   channel,
@@ -332,12 +333,13 @@ describe('queues of other engines in memory', () => {
     const dead = pgbossQueue('dead')
     const received: unknown[] = []
     await using server = await testServer(bare({ queues: true }))
-    await failing.subscribe(() => {
+    await failing.subscribe(async () => {
+      await setTimeout(5)
       throw new Error('no')
     })
     await dead.subscribe((payload) => void received.push(payload))
     await server.ready()
-    await failing.publish({ book: 1 }, { retryLimit: 0, deadLetter: 'dead' })
+    await failing.publish({ book: 1 }, { retryLimit: 0, deadLetter: 'dead', expireIn: 4 })
     await server.settled()
     expect(received).toEqual([{ book: 1 }])
   })
