@@ -18,7 +18,7 @@ export async function openWork(queues: QueueService): Promise<OpenWork[]> {
 }
 
 async function messagesOf(driver: QueueDriver<object>, name: string, signal: AbortSignal): Promise<OpenWork[]> {
-  const { operations } = driver
+  const operations = driver.operations(signal)
   const ofQueue = `of the queue "${name}"`
   if (operations === undefined) {
     const { waiting, active } = await driver.counts(name, signal)

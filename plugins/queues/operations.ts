@@ -139,7 +139,7 @@ export class QueueOperator {
 
   /** Whether the delivery is stopped; `false` for an engine that cannot stop it. */
   isPaused(): Promise<boolean> {
-    return this.#ask(async ({ operations }) => (await operations?.isPaused(this.name)) ?? false)
+    return this.#ask(async (driver, signal) => (await driver.operations(signal)?.isPaused(this.name)) ?? false)
   }
 
   /** Makes a change of the messages in a state that are chosen, page by page. */
@@ -206,7 +206,8 @@ export class QueueOperator {
   }
 
   #operate<Result>(work: (engine: QueueOperations) => Promise<Result>): Promise<Result> {
-    return this.#ask(({ operations }) => {
+    return this.#ask((driver, signal) => {
+      const operations = driver.operations(signal)
       if (operations !== undefined) return work(operations)
       const what = `the engine "${this.kind}" of the queue "${this.name}" has no operations`
       throw QueueOperationError(`${what}. Give it the member "operations"`)

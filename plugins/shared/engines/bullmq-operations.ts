@@ -24,13 +24,14 @@ function stored(job: Job, state: MessageState): StoredMessage {
 }
 
 /** What an operator can do with the jobs of a queue in Redis. */
-export function bullmqOperations(queueOf: (topic: string) => Promise<Queue>): QueueOperations {
+export function bullmqOperations(queueOf: (topic: string) => Promise<Queue>, signal: AbortSignal): QueueOperations {
   /** Counts the jobs for which a change succeeds: others are gone, or in another state by now. */
   const change = async (topic: string, ids: readonly string[], work: (job: Job) => Promise<unknown>) => {
     const queue = await queueOf(topic)
     const changed = await Promise.all(
       ids.map(async (id) => {
         const found = await findIn(queue, id)
+        signal.throwIfAborted()
         return found === undefined ? false : await work(found.job).then(() => true, ignored)
       }),
     )

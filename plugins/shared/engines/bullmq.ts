@@ -23,7 +23,7 @@ const feature = 'a queue of BullMQ (bullmqQueue)'
 
 /** Queues in Redis. */
 export class BullmqDriver implements QueueDriver<object> {
-  readonly operations = bullmqOperations((topic) => this.#queue(topic, new AbortController().signal))
+  readonly operations = (signal: AbortSignal) => bullmqOperations((topic) => this.#queue(topic, signal), signal)
   readonly #bullmq: typeof bullmq
   readonly #connections: RedisConnections
   readonly #config: BullmqSettings
@@ -58,7 +58,6 @@ export class BullmqDriver implements QueueDriver<object> {
 
   async publish(topic: string, { texts, options, metas, signal }: Batch<object>): Promise<string[]> {
     const queue = await this.#queue(topic, signal)
-    signal.throwIfAborted()
     const all = texts.map((text, i) => ({ name: topic, data: JSON.parse(text), opts: withMeta(options[i], metas[i]) }))
     const [only] = all
     // Several jobs are sent in a transaction, which would cost two extra commands for a single one.
@@ -90,6 +89,7 @@ export class BullmqDriver implements QueueDriver<object> {
       this.#queues.delete(topic)
       throw error
     }
+    signal.throwIfAborted()
     return queue
   }
 

@@ -122,8 +122,8 @@ export interface QueueDriver<Options = never> {
   /** Returns immediately; an unreachable engine is retried until it can be reached. */
   consume(topic: string, deliver: Deliver, options: { readonly concurrency: number }): Consumer
   counts(topic: string, signal: AbortSignal): Promise<QueueCounts>
-  /** What an operator can do with its messages; missing for an engine that cannot. */
-  readonly operations?: QueueOperations
+  /** What an operator can do with its messages until the signal aborts; missing for an engine that cannot. */
+  operations(signal: AbortSignal): QueueOperations | undefined
   /** Rejects when the engine does not respond. */
   ping(signal: AbortSignal): Promise<void>
   /** Releases every connection. Consumers have ended before, or are given up with their messages in progress. */

@@ -121,7 +121,7 @@ export function customDriver(pubsub: GenericPubSub, host: DriverHost): QueueDriv
       }
       return { stop, ended, begun }
     },
-    ...(pubsub.operations !== undefined && { operations: pubsub.operations }),
+    operations: () => pubsub.operations,
     counts: async (topic) => (await pubsub.counts?.(topic)) ?? { waiting: 0, active: 0, delayed: 0, failed: 0 },
     ping: async () => void (await pubsub.ping?.()),
     close: async () => void (await pubsub.close?.()),

@@ -97,7 +97,7 @@ const maxDead = 1000
 
 /** Queues in the memory of this process, for development and tests: their messages end with it. */
 export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
-  readonly operations: QueueOperations = {
+  readonly operations = (): QueueOperations => ({
     list: async (name, state, from, limit) =>
       storedIn(this.topic(name), state)
         .slice(from, from + limit)
@@ -130,7 +130,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishSettings> {
       this.topic(name).isPaused = false
     },
     isPaused: async (name) => this.topic(name).isPaused,
-  }
+  })
   /** Whether it notes where messages are published, which costs more than the message. */
   notesSites = false
   readonly #topics = new Map<string, Topic>()

@@ -70,12 +70,13 @@ function explained(topic: string, error: unknown): unknown {
 
 /** Queues in Postgres. */
 export class PgbossDriver implements QueueDriver<PgbossMessage> {
-  readonly operations: PgbossOperations
+  readonly operations = () => this.#jobs
+  readonly #jobs: PgbossOperations
   readonly #make: MakeBoss
   readonly #config: PgbossSettings
   readonly #host: DriverHost
   readonly #queues = new Map<string, Promise<boolean>>()
-  readonly #sweep = sweeping(() => this.operations.removeDone([...this.#queues.keys()]))
+  readonly #sweep = sweeping(() => this.#jobs.removeDone([...this.#queues.keys()]))
   readonly #pollers = new Map<string, Set<Poller>>()
   /** The started pg-boss; after a failure the next caller tries to start it again. */
   readonly #boss = new Memoized(() => outsideTransactions(() => this.#start()))
@@ -88,7 +89,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     this.#config = config
     this.#host = host
     const sql: RunSql = async (text, values) => (await this.#boss.get()).getDb().executeSql(text, values)
-    this.operations = new PgbossOperations(sql, config.schema)
+    this.#jobs = new PgbossOperations(sql, config.schema)
   }
 
   /** Loads the packages; connects to nothing yet. */
@@ -171,7 +172,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
       const executeSql = ((sql, values = []) =>
         client === undefined ? boss.getDb().executeSql(sql, values) : client.query(sql, values)) as RunSql
       const id = messageId && uuidOf(topic, messageId.value)
-      if (id !== undefined) await this.operations.freeId(executeSql, topic, id, messageId!.ttl)
+      if (id !== undefined) await this.#jobs.freeId(executeSql, topic, id, messageId!.ttl)
       const settings = { ...rest, ...kept, ...(id !== undefined && { id }) }
       const run = async () => {
         // A queue may have been created in the meantime, an id made free, or a deadlock ended.
@@ -181,7 +182,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
       // After a deadlock a transaction accepts no further query, so only its owner can start it again.
       const made = await this.#live(boss, topic, () => (client ? run() : unlocked(run)))
       // Another client may be that of a user who may only insert.
-      if (made && client && client === transactions.getStore()) await this.operations.keepOrder(executeSql, topic, made)
+      if (made && client && client === transactions.getStore()) await this.#jobs.keepOrder(executeSql, topic, made)
       // No job was created because one with this id exists.
       return made ?? id ?? rest.singletonKey ?? ''
     }
@@ -203,7 +204,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
       host: this.#host,
       take: async (max) => {
         const boss = await this.#with(topic)
-        if (await this.operations.isPausedNow(topic)) return []
+        if (await this.#jobs.isPausedNow(topic)) return []
         const fetch = async () => (await boss.fetch<object>(topic, { batchSize: max, includeMetadata: true })) ?? []
         const jobs = (await this.#live(boss, topic, () => unlocked(fetch)))!
         return jobs.map((job) => () => this.#run(boss, topic, job, deliver))
@@ -221,7 +222,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     const delivery = { id, attempt: retryCount + 1, attempts: retryLimit + 1, meta, timeout }
     const outcome = await deliver(payload, delivery)
     if (outcome.ok) return this.#settle(topic, () => boss.complete(topic, job.id))
-    if (outcome.isForeign) return this.#settle(topic, () => this.operations.giveBack(topic, id, retryCount))
+    if (outcome.isForeign) return this.#settle(topic, () => this.#jobs.giveBack(topic, id, retryCount))
     const { error } = outcome
     // Parsers quote what they were given, and texts are cut in the middle of an emoji.
     const output = { message: keptText(messageOf(error)), stack: safely(() => error.stack && keptText(error.stack)) }
@@ -230,8 +231,8 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     return this.#settle(topic, async () => {
       // pg-boss cannot end a job before its last attempt, so this becomes the last until it has failed.
       const limit = outcome.final ? retryCount : retryLimit
-      if (await this.operations.isHeld(topic, id, retryCount, limit)) await boss.fail(topic, id, output)
-      await this.operations.postpone(topic, id, retryCount, retryLimit, pause)
+      if (await this.#jobs.isHeld(topic, id, retryCount, limit)) await boss.fail(topic, id, output)
+      await this.#jobs.postpone(topic, id, retryCount, retryLimit, pause)
     })
   }
 
@@ -253,7 +254,7 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
   }
 
   counts(topic: string): Promise<QueueCounts> {
-    return this.operations.counts(topic)
+    return this.#jobs.counts(topic)
   }
 
   async #askOnce(): Promise<void> {

@@ -41,13 +41,14 @@ const attemptOf = (message: Message) => Number(message.Attributes?.ApproximateRe
 
 /** Queues of SQS. They are not created here: their owner decides on their attributes. */
 export class SqsDriver implements QueueDriver<SqsTerms> {
-  readonly operations = sqsOperations({
-    call: (name, input) => this.#call(name, input),
-    addresses: async (topic) => {
-      const { url, deadLetterArn } = await this.#address(topic)
-      return [url, deadLetterArn === undefined ? undefined : (await this.#deadLetters(deadLetterArn)).url]
-    },
-  })
+  readonly operations = () =>
+    sqsOperations({
+      call: (name, input) => this.#call(name, input),
+      addresses: async (topic) => {
+        const { url, deadLetterArn } = await this.#address(topic)
+        return [url, deadLetterArn === undefined ? undefined : (await this.#deadLetters(deadLetterArn)).url]
+      },
+    })
   readonly #sdk: Sdk
   readonly #client: SQSClient
   readonly #config: SqsSettings

@@ -191,18 +191,24 @@ describe.skipIf(!hasRedis)('Redis', () => {
   })
 
   // These wait most of the time, each with a Redis of its own.
-  test.concurrent('a message that publish has given up is not delivered later', async (t) => {
+  test.concurrent('a message that publish has given up is not delivered later, and no change that an operator has given up is made', async (t) => {
     const redis = await start(t)
     const made = bullmqQueue<number>(freshName('given-up'))
     const queue = made.for((await serve({ bullmq: { connection: redis.url } }, t)).server)
-    const hasty = made.for((await serve({ bullmq: { connection: redis.url, publishTimeout: 500 } }, t)).server)
-    await queue.publish(1)
+    const { server } = await serve({ bullmq: { connection: redis.url, publishTimeout: 500 } }, t)
+    const hasty = made.for(server)
+    const operator = server.services.get('queues').of(made.name)
+    const { id } = await queue.publish(1)
     await until(() => answers(hasty), 'its connection')
     await redis.kill()
     await expect(hasty.publish(2)).rejects.toMatchObject({ code: 'QueueUnavailableError' })
+    const unavailable = expect.objectContaining({ reason: expect.objectContaining({ code: 'QueueUnavailableError' }) })
+    const changes = [operator.pause(), operator.remove({ ids: [id] }), operator.list()]
+    expect(await Promise.allSettled(changes)).toEqual([unavailable, unavailable, unavailable])
     await redis.restart()
     await until(() => answers(hasty), 'Redis again')
     await queue.publish(3)
+    expect(await operator.isPaused()).toBe(false)
     const seen: number[] = []
     await queue.subscribe((payload) => void seen.push(payload))
     await until(() => seen.includes(3), 'the third')
