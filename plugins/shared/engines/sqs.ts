@@ -1,5 +1,5 @@
 import type { Message, SQSClient } from '@aws-sdk/client-sqs'
-import { OptionError, quoted, systemClock, within } from '../../../kernel/index.ts'
+import { OptionError, quoted, systemClock, type Timer, within } from '../../../kernel/index.ts'
 import { peer } from '../environment/optional-package.ts'
 import { memoizedIn } from '../values/memoize.ts'
 import { foreignPause } from '../work/local-queue.ts'
@@ -55,6 +55,8 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
   readonly #host: DriverHost
   readonly #addresses = new Map<string, Promise<Address>>()
   readonly #polls = new Set<AbortController>()
+  /** Keep messages hidden whose handlers run. */
+  readonly #prolonging = new Set<Timer>()
 
   private constructor(sdk: Sdk, config: SqsSettings, host: DriverHost) {
     this.#sdk = sdk
@@ -193,14 +195,19 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
 
   async #run(address: Address, message: Message, deliver: Deliver, deletes: SqsDeletes): Promise<void> {
     const { visibilityTimeout, retryDelay } = this.#config
-    const hideLonger = () => void this.#hide(address, message, visibilityTimeout)
+    let hidden: Promise<boolean> | undefined
+    const hideLonger = () => {
+      hidden = this.#hide(address, message, visibilityTimeout)
+    }
     const prolong = systemClock.setInterval(hideLonger, visibilityTimeout * 500)
+    this.#prolonging.add(prolong)
     const attempt = attemptOf(message)
     const meta = metaIn(message)
     const { attempts = address.maxReceives, backoff } = metaOf(meta, address.topic)
     const delivery = { id: message.MessageId!, attempt, attempts, meta }
     const outcome = await deliver(payloadOf(message.Body), delivery)
     systemClock.clear(prolong)
+    this.#prolonging.delete(prolong)
     if (outcome.ok) return deletes.add(address.url, message.ReceiptHandle!)
     if (outcome.isForeign && !isFifo(address) && (await this.#giveBack(address, message, meta)))
       return deletes.add(address.url, message.ReceiptHandle!)
@@ -208,6 +215,8 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     if (outcome.final && !isLast && (await this.#park(address, message)))
       return deletes.add(address.url, message.ReceiptHandle!)
     const pause = outcome.isForeign ? foreignPause() : backoff && pauseAfter(attempt, backoff)
+    // Otherwise it could have its effect after the following one.
+    await hidden
     // One that is given up and cannot be moved comes at once otherwise, without end.
     const least = outcome.final && !isLast ? Math.max(retryDelay, visibilityTimeout) : retryDelay
     await this.#hide(address, message, pause === undefined || outcome.final ? least : Math.ceil(pause / 1000))
@@ -284,6 +293,8 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
 
   async close(): Promise<void> {
     for (const cut of this.#polls) cut.abort()
+    // Of handlers for which closing no longer waits: their messages go to other workers.
+    for (const timer of this.#prolonging) systemClock.clear(timer)
     if (this.#config.client === undefined) this.#client.destroy()
   }
 }

@@ -28,9 +28,9 @@ afterAll(async () => {
   await emulator.stop()
 })
 
-async function serve(settings: SqsConfig = {}, log: Entry[] = []): Promise<Server> {
+async function serve(settings: SqsConfig = {}, log: Entry[] = [], closeTimeout = 30_000): Promise<Server> {
   const server = new Server({
-    ...{ port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, logger: memoryLogger(log) },
+    ...{ port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, closeTimeout, logger: memoryLogger(log) },
     router: new RouteCollection(),
     background: { queues: { config: { sqs: { client, waitTimeSeconds: 1, ...settings } }, run: true } },
   })
@@ -70,6 +70,25 @@ test.concurrent('a handler that takes longer than the visibility time-out keeps 
   await until(() => done === 1, 'its end')
   await until(async () => isEmpty(await queue.counts()), 'the deletion')
   expect(begun).toEqual([1])
+})
+
+test.concurrent('a message whose handler was given up when the server closed goes to another one', async () => {
+  const name = freshName('left')
+  await createSqsQueue(client, name)
+  const server = await serve({ visibilityTimeout: 2 }, [], 1000)
+  const queue = sqsQueue<string>(name)
+  let begun = 0
+  await queue.for(server).subscribe(() => {
+    begun++
+    return new Promise(() => {})
+  })
+  await queue.for(server).publish('stuck')
+  await until(() => begun === 1, 'the handler')
+  await server.close()
+  const other = queue.for(await serve())
+  const seen: string[] = []
+  await other.subscribe((payload) => void seen.push(payload))
+  await until(() => seen.length === 1, 'the message')
 })
 
 test.concurrent('a message that fails comes again with the next attempt, after retryDelay', async () => {
