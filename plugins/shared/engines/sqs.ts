@@ -138,6 +138,7 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     const ids = new Array<string | undefined>(bodies.length).fill(undefined)
     const refused: string[] = []
     for (const batch of batches(sizes)) {
+      signal.throwIfAborted()
       const entries = batch.map((i) => ({ Id: String(i), MessageBody: bodies[i]!, ...(options[i] as object) }))
       const { Successful = [], Failed = [] } = await this.#call('SendMessageBatch', { QueueUrl: url, Entries: entries })
       for (const { Id, MessageId } of Successful) ids[Number(Id)] = MessageId

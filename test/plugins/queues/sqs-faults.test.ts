@@ -169,6 +169,23 @@ test.concurrent('large messages go in several batches; one that is too large is 
   expect(lots).toEqual([3, 2])
 })
 
+test.concurrent('no batch is sent any more after publishMany has rejected', async () => {
+  let lots = 0
+  const slow = faulty(async (command, send) => {
+    if (!(command instanceof SendMessageBatchCommand)) return send()
+    lots++
+    await pause(700)
+    return send()
+  })
+  const queue = await start({ client: slow, publishTimeout: 1000 })
+  // Its address is known then.
+  await queue.publish(0)
+  const rejected = queue.publishMany(Array.from({ length: 60 }, (_, i) => i))
+  await expect(rejected).rejects.toMatchObject({ code: 'QueueUnavailableError' })
+  await pause(1500)
+  expect(lots).toBe(2)
+})
+
 test.concurrent('the size limit of a message is that of its queue; attributes count', async () => {
   const name = freshName('small')
   await createSqsQueue(client, name, { MaximumMessageSize: '1024' })
