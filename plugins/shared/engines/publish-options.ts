@@ -322,6 +322,8 @@ const sqs = (isFifo: boolean) =>
     const { attempts, backoff, delay, priority, id: known, ...terms } = forEngine(given)
     if (priority !== undefined) place.in('priority').wrong(priority, 'nothing: SQS has no priorities')
     if (delay !== undefined && delay > 900_000) place.in('delay').wrong(delay, 'up to 900000 milliseconds in SQS')
+    if (backoff !== undefined && backoff.delay > 43_200_000)
+      place.in('backoff').wrong(backoff.delay, 'up to 43200000 milliseconds (12 hours) in SQS')
     const needsFifo = 'nothing in SQS, unless the queue is a FIFO queue, whose name ends in ".fifo"'
     if (known !== undefined && !isFifo) place.in('id').wrong(known.value, needsFifo)
     else if (known !== undefined && known.ttl !== sqsTtl)

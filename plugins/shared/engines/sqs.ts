@@ -24,6 +24,9 @@ interface Address {
   readonly maxBytes: number
 }
 
+/** Seconds after it was received for which SQS hides a message at most: 12 hours, less what the response may have taken. A longer pause is an error. */
+const longestHidden = 43_100
+
 const isQueueName = (name: string) => name.length <= 80 && /^[\w-]+(\.fifo)?$/.test(name)
 
 /** SQS drops a message after the last attempt unless there is a dead letter queue, which takes it before that if its owner wants so. */
@@ -202,6 +205,7 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     }
     const prolong = systemClock.setInterval(hideLonger, visibilityTimeout * 500)
     this.#prolonging.add(prolong)
+    const begun = systemClock.monotonic()
     const attempt = attemptOf(message)
     const meta = metaIn(message)
     const { attempts = address.maxReceives, backoff } = metaOf(meta, address.topic)
@@ -220,7 +224,9 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     await hidden
     // One that is given up and cannot be moved comes at once otherwise, without end.
     const least = outcome.final && !isLast ? Math.max(retryDelay, visibilityTimeout) : retryDelay
-    await this.#hide(address, message, pause === undefined || outcome.final ? least : Math.ceil(pause / 1000))
+    const wanted = pause === undefined || outcome.final ? least : pause / 1000
+    const left = longestHidden - (systemClock.monotonic() - begun) / 1000
+    await this.#hide(address, message, Math.ceil(Math.min(wanted, left)))
   }
 
   /** Leaves a message to another process by a copy: SQS would count each time that this one receives it as an attempt. */

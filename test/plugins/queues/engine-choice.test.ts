@@ -102,6 +102,7 @@ test('a factory of one engine refuses at once what it cannot have', () => {
   const name = freshName('refused')
   expect(() => sqsQueue(name, { priority: 1 } as object)).toThrow(/sqsQueue\.priority.*SQS has no priorities/s)
   expect(() => sqsQueue(name, { delay: 900_001 })).toThrow(/sqsQueue\.delay.*900000/s)
+  expect(() => sqsQueue(name, { backoff: 43_200_001 })).toThrow(/sqsQueue\.backoff.*43200000/s)
   expect(() => pgbossQueue(name, { timeout: 90_000_000 })).toThrow(
     /pgbossQueue\.timeout.*pg-boss gives a job to another worker after a day/s,
   )

@@ -1,4 +1,5 @@
 import {
+  ChangeMessageVisibilityCommand,
   CreateQueueCommand,
   DeleteMessageBatchCommand,
   GetQueueUrlCommand,
@@ -103,6 +104,29 @@ test.concurrent('a message that fails comes again with the next attempt, after r
   await until(() => times.length === 2, 'the second attempt')
   expect(times.map(([attempt]) => attempt)).toEqual([1, 2])
   expect(times[1]![1] - times[0]![1]).toBeGreaterThan(900)
+})
+
+test.concurrent('a pause that is longer than SQS can have is the longest one', async () => {
+  const name = freshName('longest')
+  const deadLetterTargetArn = await createSqsQueue(client, `${name}-dead`)
+  await createSqsQueue(client, name, {
+    RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 3 }),
+  })
+  let hidden: number | undefined
+  const watched = faulty(async (command, send) => {
+    if (command instanceof ChangeMessageVisibilityCommand) hidden = command.input.VisibilityTimeout
+    return send()
+  })
+  const log: Entry[] = []
+  const queue = sqsQueue(name).for(await serve({ client: watched, errorHandler() {} }, log))
+  await queue.subscribe(() => {
+    throw new Error('no')
+  })
+  await queue.publish('x', { attempts: 3, backoff: 43_200_000 })
+  await until(() => hidden !== undefined, 'the pause')
+  expect(hidden).toBeGreaterThan(43_000)
+  expect(hidden).toBeLessThan(43_200)
+  expect(log.filter(({ level }) => level === 'warn')).toEqual([])
 })
 
 test.concurrent('a delete that fails is retried: the message does not come twice', async () => {
