@@ -34,7 +34,8 @@ export interface BatchSettings {
 /** Messages for one call. */
 interface Collected {
   readonly entries: { readonly payload: unknown; readonly message: QueueMessage }[]
-  readonly done: Deferred<unknown>
+  /** Has what its call returns, once it has begun. */
+  readonly begun: Deferred<() => unknown>
   readonly timer: Timer
   readonly tenant: Tenant | undefined
 }
@@ -71,11 +72,11 @@ export function collecting(
     const tenant = currentTenant()
     const batch = madeIn(open, tenant?.id, (): Collected => {
       const timer = clock.setTimeout(() => end(batch), waitFor())
-      return { entries: [], done: deferred<unknown>(), timer, tenant }
+      return { entries: [], begun: deferred<() => unknown>(), timer, tenant }
     })
     batch.entries.push({ payload, message })
     if (batch.entries.length === size) end(batch)
-    return batch.done.promise
+    return batch.begun.promise
   }
   /** Waits for no further messages: no others come. */
   const flush = () => open.forEach(end)
@@ -86,7 +87,7 @@ export function collecting(
 export type Collector = ReturnType<typeof collecting>
 
 /** Calls the handler; resolves when it has ended, or when the attempt of each message has: what never ends must not keep its place. */
-async function callFor(handler: QueueBatchHandler<unknown>, { entries, done }: Collected): Promise<void> {
+async function callFor(handler: QueueBatchHandler<unknown>, { entries, begun }: Collected): Promise<void> {
   // An attempt may have reached its time limit before the call: the message will come again.
   const current = entries.filter(({ message }) => !message.signal.aborted)
   if (current.length === 0) return
@@ -100,7 +101,7 @@ async function callFor(handler: QueueBatchHandler<unknown>, { entries, done }: C
         payloads,
         current.map(({ message }) => message),
       ))()
-    handled.then(done.resolve, done.reject)
+    begun.resolve(() => handled)
     await Promise.race([handled, given.promise])
   } catch {
     // The attempts of its messages have failed.

@@ -6,7 +6,7 @@ import { type Meta, metaOf } from '../shared/engines/meta.ts'
 import { option, type SettingsOf } from '../shared/options/index.ts'
 import { reachesPrototype } from '../shared/values/json-dangers.ts'
 import { messageOf, safely } from '../shared/values/safely.ts'
-import { type Attempt, type Attempts, attempt, notify, timeoutOption } from '../shared/work/attempt.ts'
+import { type Attempt, type Attempts, attempt, notify, runInTime, timeoutOption } from '../shared/work/attempt.ts'
 import { type Carrier, carrierOf } from '../shared/work/carrier.ts'
 import type { Outcome } from '../shared/work/local-queue.ts'
 import { Call, Running } from '../shared/work/running.ts'
@@ -213,23 +213,32 @@ export class Subscription {
     const isNewer = (meta.version ?? 1) > version && (version > 1 || (meta.queue ?? name) === name)
     if (isNewer && !isExpired(meta)) return this.#giveBack(meta.version!, delivery, settle)
     const call = new Received(name, delivery, meta, this.#running)
-    const own = meta.timeout ?? this.#options.timeout ?? delivery.timeout
-    const timeout = own && Math.min(own, delivery.timeout ?? own)
+    // The call of a batch has a limit of its own, from its beginning.
+    const timeout = this.#collector === undefined ? this.#limitOf(meta, delivery) : delivery.timeout
     // One promise for each message: `deliver` itself is not async.
     return attempt(this.#attempts, { call, timeout, tenant: meta.tenant, payload, delivery, meta, settle })
   }
 
+  #limitOf(meta: Meta, delivery: Delivery): number | undefined {
+    const own = meta.timeout ?? this.#options.timeout ?? delivery.timeout
+    return own && Math.min(own, delivery.timeout ?? own)
+  }
+
   #attemptsOf({ name, kind }: SubscribedQueue, engines: Engines): DeliveredAttempts {
+    const what = `the queue "${name}": the handler`
     return {
       trace: attemptTrace,
       event({ call, payload, delivery }) {
         const carrier = carrierOf(delivery.meta) ?? {}
         return { ...call, server: engines.server, kind, payload, carrier }
       },
-      what: `the queue "${name}": the handler`,
+      what,
       run: ({ call, payload, delivery, meta }) => {
         if (isExpired(meta)) throw QueueExpiredError(name)
-        return this.#handle(payload, call, meta.version, delivery.isOwn)
+        const handled = this.#handle(payload, call, meta.version, delivery.isOwn)
+        if (this.#collector === undefined) return handled
+        const limited = { call, timeout: this.#limitOf(meta, delivery) }
+        return (handled as Promise<() => unknown>).then((run) => runInTime(limited, what, run))
       },
       passed: () => delivered,
       failed: (thrown, one) => this.#failed(asError(thrown), one),
@@ -260,8 +269,9 @@ export class Subscription {
     return outcome
   }
 
-  async #failed(error: Error, { payload, call: message, timeout }: Delivered): Promise<Outcome> {
+  async #failed(error: Error, { payload, call: message, meta, delivery }: Delivered): Promise<Outcome> {
     const { kind } = this.queue
+    const timeout = this.#limitOf(meta, delivery)
     const { id, queue, attempt: number, attempts } = message
     // Closing has reported a message in memory for which it no longer waits as lost.
     const isLost = kind === 'memory' && !this.#running.calls.includes(message)

@@ -168,15 +168,23 @@ test('a tick has the options of the repetition: a delay, attempts, a time limit'
   ])
 })
 
-test('a message whose limit is over before its batch is called comes again, and is not handled', async () => {
+test('the limit of a message in a batch counts from the call, not while it waits for others or for its turn', async () => {
   const rows = memoryQueue<number>(freshName('slow')).for(server)
   const calls: number[][] = []
-  await rows.subscribeBatch((batch) => void calls.push(batch), { size: 3, wait: 1000 })
-  await rows.publish(1, { timeout: 500, attempts: 1 })
-  await rows.publish(2)
+  const slow = (batch: number[]) => {
+    calls.push(batch)
+    return clock.sleep(400)
+  }
+  await rows.subscribeBatch(slow, { size: 3, wait: 1000, timeout: 500 })
+  await rows.publishMany([1, 2, 3])
+  await rows.publish(4)
+  await rows.publish(5, { timeout: 300 })
   await time.advance(5000)
-  expect(calls).toEqual([[2]])
-  expect(rows.dead.map(({ payload }) => payload)).toEqual([1])
+  expect(calls).toEqual([
+    [1, 2, 3],
+    [4, 5],
+  ])
+  expect(rows.dead).toMatchObject([{ payload: 5, error: { message: expect.stringContaining('within 300 ms') } }])
 })
 
 test('a batch waits for its time after the first message', async () => {
