@@ -215,8 +215,9 @@ export class Subscription {
     const call = new Received(name, delivery, meta, this.#running)
     // The call of a batch has a limit of its own, from its beginning.
     const timeout = this.#collector === undefined ? this.#limitOf(meta, delivery) : delivery.timeout
+    const limit = timeout === delivery.timeout ? 'expireInSeconds of the message' : undefined
     // One promise for each message: `deliver` itself is not async.
-    return attempt(this.#attempts, { call, timeout, tenant: meta.tenant, payload, delivery, meta, settle })
+    return attempt(this.#attempts, { call, timeout, limit, tenant: meta.tenant, payload, delivery, meta, settle })
   }
 
   #limitOf(meta: Meta, delivery: Delivery): number | undefined {

@@ -11,8 +11,8 @@ import { outsideTransactions, TransactionPluginError, transactionRunners } from 
 export const timeoutOption = option.ms({ min: 1 })
 
 export const { HandlerTimeoutError } = defineErrors({
-  HandlerTimeoutError: (what: string, timeout: number) =>
-    `${what} has not finished within ${timeout} ms, its time limit. It may continue, but its result is ignored: let it end when its signal aborts, or raise the limit`,
+  HandlerTimeoutError: (what: string, timeout: number, limit = 'the limit') =>
+    `${what} has not finished within ${timeout} ms, its time limit. It may continue, but its result is ignored: let it end when its signal aborts, or raise ${limit}`,
 })
 
 /** A call of a handler, and its time limit. */
@@ -20,6 +20,8 @@ export interface Attempt {
   readonly call: Call
   /** Milliseconds after which it has failed; `undefined`: no limit. */
   readonly timeout: number | undefined
+  /** What to raise for more time, if it is not the limit of the handler. */
+  readonly limit?: string | undefined
   /** The id of the tenant whose work it is, as a message has it. Any client that writes to the engine can set it. */
   readonly tenant?: string | undefined
 }
@@ -50,10 +52,10 @@ export interface Attempts<One extends Attempt, Event extends object, Result> {
  *
  * @throws HandlerTimeoutError (as a rejection)
  */
-export function runInTime({ call, timeout }: Attempt, what: string, run: () => unknown): unknown {
+export function runInTime({ call, timeout, limit }: Attempt, what: string, run: () => unknown): unknown {
   if (timeout === undefined) return run()
   const late = () => {
-    const error = HandlerTimeoutError(what, timeout)
+    const error = HandlerTimeoutError(what, timeout, limit)
     call.abort(error)
     throw error
   }

@@ -4,6 +4,7 @@ import { Client } from 'pg'
 import { PgBoss } from 'pg-boss'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { fillCarriers, followAttempts } from '../../support/carriers.ts'
+import { pause } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 import { freshName, until } from '../../support/queues.ts'
@@ -155,6 +156,23 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
     await until(() => seen.length === 2, 'both')
     expect(seen.toSorted()).toEqual(['failed', 'late'])
     expect(await dead.counts()).toMatchObject({ failed: 0 })
+  })
+
+  test('a limit of pg-boss that is shorter than that of the subscriber is named, also if the call of a batch comes too late', async () => {
+    const config = { connectionString: postgres.url, pollInterval: 100, publishTimeout: 15_000, errorHandler() {} }
+    defineQueueConfiguration({ pgboss: config })
+    await QueueService.run()
+    const [queue, rows] = [pgbossQueue<number>(freshName('brief')), pgbossQueue<number>(freshName('rows'))]
+    const dead: Error[] = []
+    const onDead = (_payload: unknown, error: Error) => void dead.push(error)
+    let called = 0
+    await queue.subscribe(() => new Promise(() => {}), { timeout: 60_000, onDead })
+    await rows.subscribeBatch(() => void called++, { wait: 1500, timeout: 60_000, onDead })
+    for (const one of [queue, rows]) await one.publish(1, { attempts: 1, expireInSeconds: 1 })
+    await until(() => dead.length === 2, 'both')
+    for (const { message } of dead) expect(message).toMatch(/within 980 ms.*or raise expireInSeconds of the message/)
+    await pause(1000)
+    expect(called).toBe(0)
   })
 
   test('a text that Postgres cannot keep is refused by name', async () => {
