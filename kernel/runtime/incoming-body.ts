@@ -4,12 +4,15 @@ import { collected, refuseLength } from './body-limit.ts'
 import { BodyReadError, EndedEarlyError, lateRequest } from './head.ts'
 import type { FetchContext } from './web/fetch-context.ts'
 
+/** Where a body is read from. */
+export type IncomingSource = Pick<globalThis.Request, 'body' | 'bodyUsed' | 'bytes' | 'arrayBuffer'>
+
 /**
  * The body of one web request, read whole or piece by piece, with a time limit. The body is itself the entry in the deadlines, which
  * saves three objects for each request with a body.
  */
 export class IncomingBody extends Running {
-  readonly #request: globalThis.Request
+  readonly #request: IncomingSource
   readonly #length: string | undefined
   readonly #context: FetchContext
   /** Whether the rest of it will never be read. */
@@ -22,7 +25,7 @@ export class IncomingBody extends Running {
   /** How many reads are waiting for a piece of it. */
   #waiting = 0
 
-  constructor(request: globalThis.Request, length: string | undefined, context: FetchContext) {
+  constructor(request: IncomingSource, length: string | undefined, context: FetchContext) {
     super()
     this.#request = request
     this.#length = length
@@ -141,7 +144,7 @@ export class IncomingBody extends Running {
  * `bytes` takes 0.17 µs for 1 KB on Bun, and `arrayBuffer` 0.26 and a view; Node.js 20 has only the latter. Asked of each request: on Node.js the
  * class of all would load the whole of fetch.
  */
-const whole = (request: globalThis.Request): Promise<Uint8Array> =>
+const whole = (request: IncomingSource): Promise<Uint8Array> =>
   typeof request.bytes === 'function'
     ? request.bytes()
-    : (request as globalThis.Request).arrayBuffer().then((bytes) => new Uint8Array(bytes))
+    : (request as IncomingSource).arrayBuffer().then((bytes) => new Uint8Array(bytes))

@@ -1,8 +1,10 @@
 import type { RawRequest, Reply, StreamBody } from '../../http/raw.ts'
+import { systemClock } from '../../support/clock.ts'
 import type { FrameworkError } from '../../support/errors.ts'
+import { within } from '../../support/within.ts'
 import { type RequestHandler, upgradeOf } from '../adapter.ts'
 import { HeaderTooLargeError, hostFor, separator } from '../head.ts'
-import { IncomingBody } from '../incoming-body.ts'
+import { IncomingBody, type IncomingSource } from '../incoming-body.ts'
 import { isDeno } from '../runtime-name.ts'
 import { declaredLength, mostUnread } from '../sending.ts'
 import { breakingOff, plainBody, responseInit, webStream } from './fetch-body.ts'
@@ -21,11 +23,13 @@ export function fetchHandler(
   context: Partial<FetchContext> = {},
 ): (request: WebRequest, info?: unknown) => WebResponse | Promise<WebResponse> {
   const whole: FetchContext = { ...inProcess, activity: { count: 0, working: 0 }, ...context }
+  const hidesBodies = isDeno && (whole.hasAuthority || !whole.wire)
   return (request, info) => {
     whole.activity.count++
     whole.activity.working++
     const raw = new FetchRequest(request, info, whole)
-    handler(raw)
+    if (hidesBodies && raw.hidesBody) void raw.findBody().then(() => handler(raw))
+    else handler(raw)
     return raw.answer()
   }
 }
@@ -39,6 +43,8 @@ class FetchRequest implements RawRequest {
   readonly #context: FetchContext
   #lines: HeaderLines | undefined
   #body: IncomingBody | undefined
+  /** The body where only its first piece has shown whether there is one. */
+  #found: IncomingSource | undefined
   #response: WebResponse | undefined
   #resolve: ((response: WebResponse) => void) | undefined
   #onGone: (() => void) | undefined
@@ -118,7 +124,24 @@ class FetchRequest implements RawRequest {
     if (!this.#mayHaveBody) return false
     const length = this.header('content-length')
     if (length !== undefined) return Number(length) !== 0
+    if (this.#found !== undefined) return this.#found.body !== null
     return this.#context.wire ? this.header('transfer-encoding') !== undefined : this.#request.body !== null
+  }
+
+  /** Whether no header shows if there is a body: HTTP/2 needs none, and Deno has a stream for each POST that came over a socket. */
+  get hidesBody(): boolean {
+    if (this.header('content-length') !== undefined || this.header('transfer-encoding') !== undefined) return false
+    return this.#request.body?.locked === false && !this.#request.bodyUsed
+  }
+
+  /** Waits for the first piece of a hidden body, or for its end; after the time limit, reading it will be too late as well. */
+  async findBody(): Promise<void> {
+    const [first, all] = this.#request.body!.tee()
+    const reader = first.getReader()
+    const { receiveTimeout } = this.#context.limits
+    const hasBody = await within(hasBytes(reader), receiveTimeout, () => true, systemClock).catch(() => true)
+    reader.cancel().catch(() => {})
+    this.#found = new Response(hasBody ? all : null)
   }
 
   get upgrade(): string | undefined {
@@ -142,7 +165,7 @@ class FetchRequest implements RawRequest {
   }
 
   get #incoming(): IncomingBody {
-    this.#body ??= new IncomingBody(this.#request, this.header('content-length'), this.#context)
+    this.#body ??= new IncomingBody(this.#found ?? this.#request, this.header('content-length'), this.#context)
     return this.#body
   }
 
@@ -279,6 +302,13 @@ class FetchRequest implements RawRequest {
     this.#busy = phase === 'working'
     this.#context.phase(this.#request, phase)
   }
+}
+
+/** Whether any byte comes: an empty frame may end a request without a body. */
+async function hasBytes(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
+  let piece = await reader.read()
+  while (!piece.done && piece.value.length === 0) piece = await reader.read()
+  return !piece.done
 }
 
 /** Whether this Host equals that of the URL, as for every request whose target is a path. */
