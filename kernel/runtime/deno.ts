@@ -71,7 +71,6 @@ export class DenoAdapter implements Adapter {
       showsTarget: true,
       keepsUnread: true,
       activity: this.#activity,
-      ip: (_request, info) => (info as { remoteAddr: { hostname?: string } }).remoteAddr.hostname ?? '',
       phase: (request: WebRequest, phase: Phase) => {
         if (phase === 'working') {
           this.#pending.add(request)

@@ -135,6 +135,10 @@ export function makeApp(Server, options, file) {
     events.push('abort seen')
     return 'no one reads this'
   })
+  server.get('/later', (req) => {
+    setTimeout(() => events.push(`later ${req.signal.aborted} ${typeof req.ip}`), 30)
+    return 'sent'
+  })
   server.get('/throw/sync', () => {
     throw new Error('thrown on purpose')
   })

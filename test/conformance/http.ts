@@ -189,6 +189,11 @@ export function httpConformance(target: Target): void {
       await eventually('abort seen')
     })
 
+    test('req.signal and req.ip, first read after the response, neither abort nor throw', async () => {
+      await send('GET', '/later')
+      await eventually('later false string')
+    })
+
     test.each([
       'bytes before',
       'bytes after',

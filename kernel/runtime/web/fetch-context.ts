@@ -57,7 +57,12 @@ function addressOf(request: globalThis.Request, client: unknown): string {
   const from = (client ?? {}) as PlatformClient
   if (from.ip !== undefined) return from.ip
   if (typeof from.requestIP === 'function') return from.requestIP(request)?.address ?? ''
-  return from.remoteAddr?.hostname ?? ''
+  try {
+    return from.remoteAddr?.hostname ?? ''
+  } catch {
+    // Deno forgets it with the end of the request.
+    return ''
+  }
 }
 
 /** The context of a request that did not come over a socket. */

@@ -49,7 +49,7 @@ class FetchRequest implements RawRequest {
   #resolve: ((response: WebResponse) => void) | undefined
   #onGone: (() => void) | undefined
   #waiting: (() => void)[] | undefined
-  #settled = false
+  #settled: false | 'sent' | 'gone' = false
   /** Whether `phase` was called with this request. */
   #busy = false
   #isLast = false
@@ -170,12 +170,14 @@ class FetchRequest implements RawRequest {
   }
 
   onAbort(listener: () => void): void {
+    // Deno aborts the signal after every response.
+    if (isDeno && this.#settled === 'sent') return
     const { signal } = this.#request
     const before = this.#onGone
     const onGone = () => {
       before?.()
       listener()
-      this.#settle()
+      this.#settle('gone')
     }
     if (signal.aborted) return void onGone()
     // One listener for all, so that it can be removed.
@@ -264,7 +266,7 @@ class FetchRequest implements RawRequest {
     this.#enter('working')
     return webStream(body, length, {
       onEnd: () => this.#settle(),
-      onCancel: () => (this.#onGone ? this.#onGone() : this.#settle()),
+      onCancel: () => (this.#onGone ? this.#onGone() : this.#settle('gone')),
       onError: (error) => {
         this.#settle()
         if (brokeOff === undefined) this.#context.onWarning('a streamed response broke off', error)
@@ -274,14 +276,14 @@ class FetchRequest implements RawRequest {
   }
 
   /** Ends the request: from now on, no listener needs to know what the client does. */
-  #settle(): void {
+  #settle(how: 'sent' | 'gone' = 'sent'): void {
     // Deno also fires `abort` after every response that was delivered, and warns about it if there is a listener.
     if (this.#onGone) this.#request.signal.removeEventListener('abort', this.#onGone)
     this.#onGone = undefined
     this.#body?.settle()
     if (this.#isLeft) this.#enter('left')
     else if (this.#busy) this.#enter('done')
-    this.#settled = true
+    this.#settled ||= how
     if (this.#waiting === undefined) return
     for (const listener of this.#waiting) listener()
     this.#waiting = undefined
