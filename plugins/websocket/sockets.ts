@@ -44,8 +44,8 @@ export class Sockets implements AllSockets {
   readonly #all = new Set<Socket>()
   /** The number of sockets by network; counted only if there is a limit. */
   readonly #ofNetwork = new Map<string, number>()
-  /** The number of event streams, which other plugins open on the routes of websockets. */
-  #streams = 0
+  /** The number of event streams, which other plugins open on the routes of websockets, and of connections that outlast their sockets. */
+  #others = 0
   readonly #settings: SocketsSettings
   readonly #whenOver = new Map<Socket, (() => void)[]>()
   readonly #routes = new WeakMap<object, SocketRoute>()
@@ -66,7 +66,7 @@ export class Sockets implements AllSockets {
   /** @internal The error for one more client of an address, if there is no room for it. */
   refusalOf(ip: string): Error | undefined {
     const { maxSockets, maxSocketsPerAddress } = this.#settings
-    if (this.#all.size + this.#streams >= maxSockets) return TooManySocketsError(maxSockets)
+    if (this.#all.size + this.#others >= maxSockets) return TooManySocketsError(maxSockets)
     if (maxSocketsPerAddress === false || (this.#ofNetwork.get(networkOf(ip)) ?? 0) < maxSocketsPerAddress)
       return undefined
     return TooManySocketsOfAddressError(maxSocketsPerAddress)
@@ -81,9 +81,13 @@ export class Sockets implements AllSockets {
   /** @internal Counts an event stream like a socket, until the returned function is called. @throws as `checkRoom` */
   addStream(req: Request): () => void {
     this.checkRoom(req)
-    const { ip } = req
+    return this.hold(req.ip)
+  }
+
+  /** @internal */
+  hold(ip: string): () => void {
     const count = (more: 1 | -1) => {
-      this.#streams += more
+      this.#others += more
       this.#count(ip, more)
     }
     count(1)

@@ -256,6 +256,27 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     client.end()
   })
 
+  test('a client that does not respond to a close has a place only as long as its connection is open', async () => {
+    const plugins = { websocket: { maxSockets: 1, maxMessageSize: 100, closeTimeout: 100 } }
+    const own = await shareApp(target, { plugins }, { file: 'websocket.mjs' })
+    const silent = new FrameClient(own.port, '/echo')
+    await silent.opened()
+    silent.send(text('x'.repeat(200)))
+    const closes = async () => (await fetch(`http://127.0.0.1:${own.port}/closes`)).json()
+    await expect.poll(closes).toHaveLength(1)
+    const status = async () => {
+      const client = new FrameClient(own.port, '/echo')
+      await client.opened()
+      client.end()
+      return client.exchange().status
+    }
+    // Deno cannot end it.
+    if (name === 'deno') expect([await status(), await status()]).toEqual([503, 503])
+    silent.end()
+    await expect.poll(status).toBe(101)
+    await own.stop()
+  })
+
   test('buffers and views of them are sent as their bytes', async () => {
     const client = new FrameClient(app.port, '/bytes')
     await client.opened()

@@ -37,6 +37,8 @@ export interface TransportEvents {
   closing(): void
   /** The connection has ended, with the code of RFC 6455 section 7.4: 1006 if the client broke off. */
   closed(code: number, reason: string): void
+  /** The connection stays open after `closed`, and counts until the returned function is called. */
+  outlasts(): () => void
 }
 
 /** Options for opening a websocket. */

@@ -75,10 +75,13 @@ class DenoWire implements Transport {
     if (this.#socket.readyState < 2) this.#socket.close(code, reason)
   }
 
-  /** Deno cannot end a connection without a close frame, and drops a silent client after its idle timeout; here it counts as gone now. */
+  /** Deno cannot end a connection that has not responded to its close frame: its socket has ended, but it keeps its place until it is gone. */
   terminate(): void {
-    if (this.#socket.readyState < 2) this.#socket.close()
-    this.#socket.onmessage = null
+    const socket = this.#socket
+    if (socket.onmessage === null) return
+    if (socket.readyState < 2) socket.close()
+    socket.onmessage = null
+    if (socket.readyState < 3) socket.onclose = this.#events.outlasts()
     this.#events.closed(1006, '')
   }
 }
