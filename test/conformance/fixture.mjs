@@ -78,6 +78,7 @@ export function makeApp(Server, options, file) {
   )
   server.get('/bytes', (_req, res) => res.bytes(new Uint8Array([0, 1, 2, 255])))
   server.get('/created', (_req, res) => res.created({ id: 1 }))
+  server.get('/reset', (_req, res) => res.status(205).send())
   server.get('/none', (_req, res) => res.noContent())
   server.get('/cookies', (_req, res) => {
     res.header('set-cookie', ['a=1', 'b=2'])

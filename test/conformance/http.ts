@@ -103,6 +103,20 @@ export function httpConformance(target: Target): void {
       expect([status, bytes.length, headers['content-length']]).toEqual([200, 0, '17'])
     })
 
+    test('HEAD of a stream declares no length that GET does not have, and its connection is kept', async () => {
+      const head = (path: string, last = '') => `HEAD ${path} HTTP/1.1\r\nHost: x\r\n${last}\r\n`
+      const requests = [head('/stream'), head('/hello', 'Connection: close\r\n')]
+      const { text, statuses } = await sendRaw(app.port, requests, { dripMs: 50 })
+      expect(statuses).toEqual([200, 200])
+      expect(text.match(/content-length: .*/gi)).toEqual([expect.stringMatching(/: 17$/)])
+      expect(text).not.toMatch(/\r\n0\r\n/)
+    })
+
+    test('a 205 ends without the end of its connection; Deno could not, and says 204', async () => {
+      const { status, bytes } = await send('GET', '/reset')
+      expect([status, bytes.length]).toEqual([target.name === 'deno' ? 204 : 205, 0])
+    })
+
     test('parses JSON and refuses anything else', async () => {
       const json = { 'content-type': 'application/json' }
       expect((await send('POST', '/json', json, '{"a":[1,"é"]}')).json).toEqual({ body: { a: [1, 'é'] } })

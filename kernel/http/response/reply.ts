@@ -11,7 +11,7 @@ const plainHeads = {
 }
 
 /** Statuses that have no body by definition (RFC 9110 section 6.4.1). */
-function isBodiless(status: number): boolean {
+export function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304
 }
 

@@ -1,6 +1,8 @@
 import type { StreamBody } from '../../http/raw.ts'
+import { isBodiless } from '../../http/response/reply.ts'
 import { openSource } from '../../http/streams.ts'
-import { asChunk, lengthGuard, Slices } from '../sending.ts'
+import { isBun, isDeno } from '../runtime-name.ts'
+import { asChunk, declaredLength, lengthGuard, Slices } from '../sending.ts'
 
 const encoder = new TextEncoder()
 
@@ -52,9 +54,20 @@ function repeatedHeaders(flat: readonly string[]): Headers {
   return headers
 }
 
+/** A response without a body. */
+export function emptyResponse(isHead: boolean, status: number, headers: readonly string[]): globalThis.Response {
+  // Deno sends 205 without any length: clients of HTTP/1.1 would wait for the end of the connection.
+  if (status === 205 && isDeno) return new Response(null, responseInit(204, headers))
+  const isUnknown = isHead && !isBodiless(status) && declaredLength(headers) === undefined
+  if (!isUnknown) return new Response(null, responseInit(status, headers))
+  // Bun and Deno would declare 0 bytes, which GET does not have (RFC 9110 section 8.6).
+  const said = isBun ? [...headers, 'transfer-encoding', 'chunked'] : headers
+  return new Response(isDeno ? new Blob().stream() : null, responseInit(status, said))
+}
+
 /** A whole body. The `Response` constructor must not add a content type to a string without one. */
-export function plainBody(body: string | Uint8Array | null, headers: readonly string[]): BodyInit | null {
-  if (body === null || body.length === 0) return null
+export function plainBody(body: string | Uint8Array, headers: readonly string[]): BodyInit | null {
+  if (body.length === 0) return null
   if (typeof body !== 'string') return body as Uint8Array<ArrayBuffer>
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'content-type') return body
   return encoder.encode(body)
