@@ -81,6 +81,16 @@ export function webBodies(events) {
       ctx.get('/web/params', (_req, res) => res.created(new URLSearchParams({ q: 'a b' })))
       ctx.get('/web/buffer', () => new Uint16Array([0x6968]).buffer)
       ctx.get('/web/view', () => new DataView(new TextEncoder().encode('-hi-').buffer, 1, 2))
+      const shared = new Uint8Array(new SharedArrayBuffer(2)).map((_, i) => 104 + i)
+      ctx.get('/web/shared', () => Buffer.from(shared.buffer))
+      ctx.get('/web/shared-buffer', () => shared.buffer)
+      ctx.get('/web/shared-pieces', (_req, res) =>
+        res.stream(
+          (async function* () {
+            yield shared
+          })(),
+        ),
+      )
       ctx.get('/web/endless', () => {
         const body = new ReadableStream({
           pull: (controller) => controller.enqueue(new Uint8Array(16_384)),

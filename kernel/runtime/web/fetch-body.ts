@@ -54,6 +54,11 @@ function repeatedHeaders(flat: readonly string[]): Headers {
   return headers
 }
 
+/** Copies bytes in shared memory, which no web stream and, except on Bun, no `Response` takes. */
+export function unshared(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof SharedArrayBuffer ? new Uint8Array(bytes) : (bytes as Uint8Array<ArrayBuffer>)
+}
+
 /** A response without a body. */
 export function emptyResponse(isHead: boolean, status: number, headers: readonly string[]): globalThis.Response {
   // Deno sends 205 without any length: clients of HTTP/1.1 would wait for the end of the connection.
@@ -68,7 +73,7 @@ export function emptyResponse(isHead: boolean, status: number, headers: readonly
 /** A whole body. The `Response` constructor must not add a content type to a string without one. */
 export function plainBody(body: string | Uint8Array, headers: readonly string[]): BodyInit | null {
   if (body.length === 0) return null
-  if (typeof body !== 'string') return body as Uint8Array<ArrayBuffer>
+  if (typeof body !== 'string') return unshared(body)
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'content-type') return body
   return encoder.encode(body)
 }
@@ -143,7 +148,7 @@ export function webStream(
             return
           }
           const chunk = asChunk(value)
-          const bytes = typeof chunk === 'string' ? encoder.encode(chunk) : chunk
+          const bytes = typeof chunk === 'string' ? encoder.encode(chunk) : unshared(chunk)
           guard.add(bytes.length)
           controller.enqueue(bytes)
           await slices.next()

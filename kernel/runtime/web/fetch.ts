@@ -7,7 +7,7 @@ import { HeaderTooLargeError, hostFor, separator } from '../head.ts'
 import { IncomingBody, type IncomingSource } from '../incoming-body.ts'
 import { isDeno } from '../runtime-name.ts'
 import { declaredLength, mostUnread } from '../sending.ts'
-import { breakingOff, emptyResponse, plainBody, responseInit, webStream } from './fetch-body.ts'
+import { breakingOff, emptyResponse, plainBody, responseInit, unshared, webStream } from './fetch-body.ts'
 import { type FetchContext, type HeaderLines, inProcess, type Phase } from './fetch-context.ts'
 
 const lowerH = 104
@@ -252,7 +252,7 @@ class FetchRequest implements RawRequest {
     if (typeof body === 'string' || body instanceof Uint8Array) {
       this.#settle()
       if (this.#context.keepsUnread && (this.#isLast || this.#isLeft) && this.#isPlain) {
-        const bytes = typeof body === 'string' ? encoder.encode(body) : body
+        const bytes = typeof body === 'string' ? encoder.encode(body) : unshared(body)
         const framed = declaredLength(headers) === undefined ? [...said, 'content-length', String(bytes.length)] : said
         return new Response(breakingOff(bytes), responseInit(status, framed))
       }

@@ -23,13 +23,13 @@ export const { UnsendableResponseError } = defineErrors({
  */
 function sendObject(res: KernelResponse, body: object, status: number): boolean {
   if (ArrayBuffer.isView(body)) {
-    res.answer('bytes', unshared(new Uint8Array(body.buffer, body.byteOffset, body.byteLength)), status)
+    res.answer('bytes', new Uint8Array(body.buffer, body.byteOffset, body.byteLength), status)
     return true
   }
   switch ((body as { [Symbol.toStringTag]?: unknown })[Symbol.toStringTag]) {
     case 'ArrayBuffer':
     case 'SharedArrayBuffer':
-      res.answer('bytes', unshared(new Uint8Array(body as ArrayBuffer)), status)
+      res.answer('bytes', new Uint8Array(body as ArrayBuffer), status)
       return true
     case 'Blob':
     case 'File':
@@ -46,9 +46,6 @@ function sendObject(res: KernelResponse, body: object, status: number): boolean 
       return false
   }
 }
-
-/** Copies bytes in shared memory, which Deno does not send. */
-const unshared = (bytes: Uint8Array): Uint8Array => (bytes.buffer instanceof SharedArrayBuffer ? bytes.slice() : bytes)
 
 function describe(res: KernelResponse, type: string): void {
   if (type !== '' && res.getHeader('content-type') === undefined) res.setHeader('content-type', type)
