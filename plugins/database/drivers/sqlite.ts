@@ -52,14 +52,21 @@ async function open({ driver, options = {} }: DriverSettings, file: string): Pro
 }
 
 /**
- * Values that SQLite has no type for. Packages take an object or an array that comes first for the names or the list of all values: a member of
- * a JSON body could replace those after it, such as the owner that the query asks for.
+ * Why SQLite has no type for a value. Packages take an object or an array that comes first for the names or the list of all values: a member of
+ * a JSON body could replace those after it, such as the owner that the query asks for. Some cut a text at NUL, which then equals another
+ * one, and store another number.
  */
+function unfit(value: unknown): string | undefined {
+  if (typeof value === 'string') return value.includes('\0') ? 'text with NUL' : undefined
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? undefined : 'a bigint of more than 64 bits'
+  return Object(value) === value && !ArrayBuffer.isView(value) ? 'an object or an array' : undefined
+}
+
 function bound(value: unknown, at: number): unknown {
   if (typeof value === 'boolean') return Number(value)
   if (value instanceof Date) return value.toISOString()
-  if (Object(value) === value && !ArrayBuffer.isView(value))
-    throw new TypeError(`SQLite has no type for value ${at + 1} of the query: an object or an array`)
+  const why = unfit(value)
+  if (why !== undefined) throw new TypeError(`SQLite has no type for value ${at + 1} of the query: ${why}`)
   return value === undefined ? null : value
 }
 

@@ -49,6 +49,16 @@ describe('SQLite', () => {
     await expect(given).rejects.toThrow('SQLite has no type for value')
   })
 
+  test.each([
+    ['n1\0x'],
+    [2n ** 64n],
+    [-(2n ** 63n) - 1n],
+  ])('a value that a package would cut is refused: %s', async (value) => {
+    await using server = await makeServer()
+    const given = server.services.get('database').query('select ? as value', [value])
+    await expect(given).rejects.toThrow('SQLite has no type for value 1')
+  })
+
   test('placeholders are numbered as in Postgres, and text is left alone', async () => {
     await using server = await makeServer()
     const text = `select $2 as b, $1 as a, '$1' as "c$1", $2 as d /* $3 */ -- $4`
