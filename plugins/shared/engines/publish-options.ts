@@ -286,6 +286,8 @@ export const usualInMemory: MemoryPublishSettings = inMemory({})
 const memory = option.shape(portable).into((given, place) => settingsOf(given, place, inMemory(given)))
 
 const bullmq = option.shape({ ...portable, ...bullmqTerms }).into((given, place) => {
+  // BullMQ would ignore it.
+  if (given.lifo && given.priority) place.in('lifo').wrong(given.lifo, 'nothing beside "priority" in BullMQ')
   const { id: known, ...rest } = forEngine(given)
   const ttl = known?.ttl
   const identified = known && {

@@ -315,7 +315,8 @@ describe('names', () => {
 
 describe('options of publish that no engine understands are refused before it is called', () => {
   test.each([
-    ...[{ id: '' }, { id: { value: 'a' } }, { id: 17 }, { lifo: 'yes' }, { removeOnComplete: 'all' }],
+    ...[{ id: '' }, { id: { value: 'a' } }, { id: 17 }, { lifo: 'yes' }, { lifo: true, priority: 1 }],
+    ...[{ removeOnComplete: 'all' }],
     ...[
       null,
       {},
