@@ -235,6 +235,7 @@ export class Subscription {
       },
       what,
       run: ({ call, payload, delivery, meta }) => {
+        if (delivery.lost) throw delivery.lost
         if (isExpired(meta)) throw QueueExpiredError(name)
         const handled = this.#handle(payload, call, meta.version, delivery.isOwn)
         if (this.#collector === undefined) return handled
@@ -275,7 +276,8 @@ export class Subscription {
     const timeout = this.#limitOf(meta, delivery)
     const { id, queue, attempt: number, attempts } = message
     // Closing has reported a message in memory for which it no longer waits as lost.
-    const isLost = kind === 'memory' && !this.#running.calls.includes(message)
+    const isGone = kind === 'memory' && !this.#running.calls.includes(message)
+    const isLost = delivery.lost !== undefined || isGone
     const final = isLost || isHopeless(error) || (attempts !== undefined && number >= attempts)
     const log = this.#engines.log.child({ queue, id })
     const handler = this.#engines.errorHandlerOf(this.queue)

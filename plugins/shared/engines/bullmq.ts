@@ -11,7 +11,7 @@ import { deferred } from '../values/promises.ts'
 import { foreignPause } from '../work/local-queue.ts'
 import { connectionsOf, type RedisConnections } from './bullmq-connection.ts'
 import { bullmqOperations, metaIn } from './bullmq-operations.ts'
-import type { Batch, Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+import type { Batch, Consumer, Deliver, Delivery, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import type { Meta } from './meta.ts'
 import type { BullmqSettings } from './options.ts'
 
@@ -151,6 +151,11 @@ export class BullmqDriver implements QueueDriver<object> {
       maxStalledCount,
     })
     worker.on('error', (error) => this.#workerFailed(topic, error))
+    // One that was lost more than maxStalledCount times reaches no processor.
+    worker.on('failed', (job, error) => {
+      if (job !== undefined && error.message === 'job stalled more than allowable limit')
+        void deliver(job.data, { ...deliveryOf(job), attempt: Math.max(1, job.attemptsMade), lost: error })
+    })
     this.#workers.add(worker)
     const { promise: ended, resolve: end } = deferred()
     const stop = () => {
@@ -189,10 +194,7 @@ export class BullmqDriver implements QueueDriver<object> {
   }
 
   async #process(job: Job, token: string | undefined, deliver: Deliver): Promise<void> {
-    // BullMQ stores 0 for a job without the option.
-    const attempts = job.opts.attempts || 1
-    const delivery = { id: job.id!, attempt: job.attemptsMade + 1, attempts, meta: metaIn(job) }
-    const outcome = await deliver(job.data, delivery)
+    const outcome = await deliver(job.data, deliveryOf(job))
     if (outcome.ok) return
     const { error, final } = outcome
     if (outcome.isForeign) {
@@ -235,6 +237,14 @@ export class BullmqDriver implements QueueDriver<object> {
     await isInTime(all, 200, systemClock)
   }
 }
+
+const deliveryOf = (job: Job): Delivery => ({
+  id: job.id!,
+  attempt: job.attemptsMade + 1,
+  // BullMQ stores 0 for a job without the option.
+  attempts: job.opts.attempts || 1,
+  meta: metaIn(job),
+})
 
 /** When a job became ready: at the end of its delay, or at its last attempt, since BullMQ does not record the pause after it. */
 const readySince = ({ timestamp, opts, processedOn = 0 }: Job): number =>

@@ -12,6 +12,8 @@ export interface Delivery {
   readonly meta?: unknown
   /** Whether it comes from `publish` of this process, which has refused dangerous payloads. */
   readonly isOwn?: boolean
+  /** Why its engine has given it up: no handler gets it. */
+  readonly lost?: Error
   /** Milliseconds after which the engine gives the message to another subscriber, so that the attempt has failed. */
   readonly timeout?: number
 }

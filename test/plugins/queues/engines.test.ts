@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { Worker } from 'bullmq'
 import { bullmqQueue, defineQueueConfiguration, pgbossQueue, type QueueFailure, QueueService } from 'framework'
 import { Client } from 'pg'
 import { PgBoss } from 'pg-boss'
@@ -30,6 +31,30 @@ describe.skipIf(!hasRedis)('BullMQ', () => {
     const client = new Redis(redis.url)
     expect(await client.exists(`mine:${queue.name}:1`)).toBe(1)
     client.disconnect()
+  })
+
+  test('a message that was lost more than maxStalledCount times reaches onDead and the error handler, and no handler', async () => {
+    const failures: QueueFailure[] = []
+    const lost = { lockDuration: 500, stalledInterval: 300, maxStalledCount: 0 }
+    const errorHandler = (_error: Error, failure: QueueFailure) => void failures.push(failure)
+    defineQueueConfiguration({ bullmq: { connection: redis.url, ...lost, errorHandler } })
+    const queue = bullmqQueue<number>(freshName('lost'))
+    const { id } = await queue.publish(1, { attempts: 3 })
+    const worker = new Worker(queue.name, null, { connection: { url: redis.url }, lockDuration: 300 })
+    expect(await worker.getNextJob('dies')).toMatchObject({ id })
+    await worker.close(true)
+    let handled = 0
+    const dead: [number, string][] = []
+    const handle = await queue.subscribe(() => void handled++, {
+      onDead: (payload, error) => void dead.push([payload, error.message]),
+    })
+    await QueueService.run()
+    await until(() => dead.length > 0, 'its end')
+    expect(dead).toEqual([[1, 'job stalled more than allowable limit']])
+    expect(failures).toMatchObject([{ id, payload: 1, final: true }])
+    expect(handled).toBe(0)
+    expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0, failed: 1 })
+    await handle.unsubscribe()
   })
 
   test('refuses a name with a colon; an id may have one, or be a number', async () => {
