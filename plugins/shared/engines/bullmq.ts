@@ -190,7 +190,8 @@ export class BullmqDriver implements QueueDriver<object> {
     const reason = error.message.split(' ', 1)[0]!
     if (reported.has(reason)) return
     reported.add(reason)
-    this.#host.warn(`the queue "${topic}": Redis refuses a command`, error)
+    const what = error instanceof SyntaxError ? 'a job is not JSON, and stays active' : 'Redis refuses a command'
+    this.#host.warn(`the queue "${topic}": ${what}`, error)
   }
 
   async #process(job: Job, token: string | undefined, deliver: Deliver): Promise<void> {
@@ -210,11 +211,12 @@ export class BullmqDriver implements QueueDriver<object> {
     const queue = await this.#queue(topic, signal)
     const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed')
     const { waiting = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts
-    const heads = await Promise.all([
-      waiting > 0 ? queue.getJobs(['waiting'], 0, 0, true) : [],
-      prioritized > 0 ? queue.getJobs(['prioritized'], 0, 0, true) : [],
-    ])
-    const ages = heads.flat().map((job) => (job === undefined ? 0 : systemClock.now() - readySince(job)))
+    // The first of each. One that another program has written may not be JSON, and would take the counts of all queues from the metrics.
+    const heads = await queue.getJobs(['waiting', 'prioritized'], 0, 0, true).catch((error: unknown) => {
+      if (error instanceof SyntaxError) return []
+      throw error
+    })
+    const ages = heads.map((job) => (job === undefined ? 0 : systemClock.now() - readySince(job)))
     return { waiting: waiting + prioritized, active, delayed, failed, oldest: Math.max(0, ...ages) }
   }
 

@@ -57,6 +57,17 @@ describe.skipIf(!hasRedis)('BullMQ', () => {
     await handle.unsubscribe()
   })
 
+  test('counts the messages of a queue also if another program has written one that is not JSON', async () => {
+    defineQueueConfiguration({ bullmq: { connection: redis.url } })
+    const queue = bullmqQueue<number>(freshName('broken'))
+    const { id } = await queue.publish(1)
+    const { Redis } = await import('ioredis')
+    const client = new Redis(redis.url)
+    await client.hset(`bull:${queue.name}:${id}`, 'data', '{broken')
+    client.disconnect()
+    expect(await queue.counts()).toMatchObject({ waiting: 1, oldest: 0 })
+  })
+
   test('refuses a name with a colon; an id may have one, or be a number', async () => {
     expect(() => bullmqQueue('a:b')).toThrow(/without ":"/)
     defineQueueConfiguration({ bullmq: { connection: redis.url } })
