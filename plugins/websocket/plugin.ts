@@ -175,7 +175,8 @@ function openerOf(route: SocketRoute, transport: OpenTransport, sockets: Sockets
       const forget = connectionsOf(server)?.hold(req, () => socket.close(signedOut.code, signedOut.reason))
       if (forget !== undefined) socket.whenOver(forget)
       if (openPoint.isOn) openPoint.publish({ socket, route: path })
-      const options = { maxMessageSize, compression, protocol: subProtocol, silence: pingInterval || 0 }
+      const hold = () => sockets.hold(ip)
+      const options = { maxMessageSize, compression, protocol: subProtocol, silence: pingInterval || 0, hold }
       return transport(connection, withoutHandshake(headers), options, socket)
     })
   }

@@ -28,8 +28,6 @@ export interface AllSockets {
   over(socket: object): void
   /** Forgets a socket that has ended. */
   delete(socket: object): void
-  /** @internal Takes a place that no socket has, until the returned function is called. */
-  hold(ip: string): () => void
 }
 
 /** The data that all sockets of one route share: its own limits, and the settings of the plugin. */

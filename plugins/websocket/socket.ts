@@ -241,10 +241,6 @@ export class Socket implements ServerSocket, TransportEvents {
     this.#endInTime(this.#transport!)
   }
 
-  outlasts(): () => void {
-    return this.#route.sockets.hold(this.ip)
-  }
-
   closed(code: number, reason: string): void {
     const state = this.#state
     if (state === 'closed') return

@@ -84,7 +84,7 @@ export class Sockets implements AllSockets {
     return this.hold(req.ip)
   }
 
-  /** @internal */
+  /** @internal Takes a place that no socket has, until the returned function is called. */
   hold(ip: string): () => void {
     const count = (more: 1 | -1) => {
       this.#others += more

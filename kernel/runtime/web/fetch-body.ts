@@ -63,11 +63,10 @@ export function unshared(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 export function emptyResponse(isHead: boolean, status: number, headers: readonly string[]): globalThis.Response {
   // Deno sends 205 without any length: clients of HTTP/1.1 would wait for the end of the connection.
   if (status === 205 && isDeno) return new Response(null, responseInit(204, headers))
-  const isUnknown = isHead && !isBodiless(status) && declaredLength(headers) === undefined
-  if (!isUnknown) return new Response(null, responseInit(status, headers))
   // Bun and Deno would declare 0 bytes, which GET does not have (RFC 9110 section 8.6).
-  const said = isBun ? [...headers, 'transfer-encoding', 'chunked'] : headers
-  return new Response(isDeno ? new Blob().stream() : null, responseInit(status, said))
+  const isUnknown = isHead && !isBodiless(status) && declaredLength(headers) === undefined
+  const said = isUnknown && isBun ? [...headers, 'transfer-encoding', 'chunked'] : headers
+  return new Response(isUnknown && isDeno ? new Blob().stream() : null, responseInit(status, said))
 }
 
 /** A whole body. The `Response` constructor must not add a content type to a string without one. */

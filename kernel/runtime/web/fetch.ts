@@ -124,8 +124,8 @@ class FetchRequest implements RawRequest {
     if (!this.#mayHaveBody) return false
     const length = this.header('content-length')
     if (length !== undefined) return Number(length) !== 0
-    if (this.#found !== undefined) return this.#found.body !== null
-    return this.#context.wire ? this.header('transfer-encoding') !== undefined : this.#request.body !== null
+    const isDeclared = this.#context.wire && this.#found === undefined
+    return isDeclared ? this.header('transfer-encoding') !== undefined : (this.#found ?? this.#request).body !== null
   }
 
   /** Whether no header shows if there is a body: HTTP/2 needs none, and Deno has a stream for each POST that came over a socket. */
@@ -138,10 +138,9 @@ class FetchRequest implements RawRequest {
   async findBody(): Promise<void> {
     const [first, all] = this.#request.body!.tee()
     const reader = first.getReader()
-    const { receiveTimeout } = this.#context.limits
-    const hasBody = await within(hasBytes(reader), receiveTimeout, () => true, systemClock).catch(() => true)
+    const hasBody = within(hasBytes(reader), this.#context.limits.receiveTimeout, () => true, systemClock)
+    this.#found = new Response((await hasBody.catch(() => true)) ? all : null)
     reader.cancel().catch(() => {})
-    this.#found = new Response(hasBody ? all : null)
   }
 
   get upgrade(): string | undefined {
@@ -245,12 +244,9 @@ class FetchRequest implements RawRequest {
       return takeOver(connection, headers) as WebResponse
     }
     const said = this.#isLast ? [...headers, 'connection', 'close'] : headers
-    if (body === null) {
+    if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
       this.#settle()
-      return emptyResponse(this.method === 'HEAD', status, said)
-    }
-    if (typeof body === 'string' || body instanceof Uint8Array) {
-      this.#settle()
+      if (body === null) return emptyResponse(this.method === 'HEAD', status, said)
       if (this.#context.keepsUnread && (this.#isLast || this.#isLeft) && this.#isPlain) {
         const bytes = typeof body === 'string' ? encoder.encode(body) : unshared(body)
         const framed = declaredLength(headers) === undefined ? [...said, 'content-length', String(bytes.length)] : said
@@ -312,9 +308,8 @@ class FetchRequest implements RawRequest {
 
 /** Whether any byte comes: an empty frame may end a request without a body. */
 async function hasBytes(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
-  let piece = await reader.read()
-  while (!piece.done && piece.value.length === 0) piece = await reader.read()
-  return !piece.done
+  const { done, value } = await reader.read()
+  return !done && (value.length > 0 || hasBytes(reader))
 }
 
 /** Whether this Host equals that of the URL, as for every request whose target is a path. */

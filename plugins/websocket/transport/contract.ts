@@ -37,8 +37,6 @@ export interface TransportEvents {
   closing(): void
   /** The connection has ended, with the code of RFC 6455 section 7.4: 1006 if the client broke off. */
   closed(code: number, reason: string): void
-  /** The connection stays open after `closed`, and counts until the returned function is called. */
-  outlasts(): () => void
 }
 
 /** Options for opening a websocket. */
@@ -51,6 +49,8 @@ export interface TransportOptions {
   readonly protocol: string
   /** Milliseconds after which a runtime that sends its own pings gives up on a silent client; 0 for never. */
   readonly silence: number
+  /** Takes a place for a connection that stays open after `closed`, until the returned function is called. */
+  readonly hold: () => () => void
 }
 
 /** Opens the websocket of a connection: responds with 101 and the headers, and reports to `events` from then on. */

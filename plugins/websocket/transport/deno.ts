@@ -12,7 +12,7 @@ interface DenoRuntime {
 const openWithinMs = 2000
 
 /** Opens a websocket of `Deno.serve`. Deno sends pings itself, and limits the size of a message only after it has read it. */
-export const openDeno: OpenTransport = (connection, headers, { protocol, silence, maxMessageSize }, events) => {
+export const openDeno: OpenTransport = (connection, headers, { protocol, silence, maxMessageSize, hold }, events) => {
   if (connection.runtime !== 'deno') return undefined
   // If a connection that is gone were upgraded, `Deno.serve` would never end.
   if (connection.isLeft) return refused(events)
@@ -32,7 +32,7 @@ export const openDeno: OpenTransport = (connection, headers, { protocol, silence
   const unopened = systemClock.setTimeout(() => events.closed(1006, ''), openWithinMs)
   socket.onopen = () => {
     systemClock.clear(unopened)
-    events.opened(new DenoWire(socket, events))
+    events.opened(new DenoWire(socket, events, hold))
   }
   socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
     const message = typeof data === 'string' ? data : new Uint8Array(data)
@@ -56,10 +56,12 @@ export const openDeno: OpenTransport = (connection, headers, { protocol, silence
 class DenoWire implements Transport {
   readonly #socket: globalThis.WebSocket
   readonly #events: TransportEvents
+  readonly #hold: () => () => void
 
-  constructor(socket: globalThis.WebSocket, events: TransportEvents) {
+  constructor(socket: globalThis.WebSocket, events: TransportEvents, hold: () => () => void) {
     this.#socket = socket
     this.#events = events
+    this.#hold = hold
   }
 
   getBufferedAmount(): number {
@@ -81,7 +83,7 @@ class DenoWire implements Transport {
     if (socket.onmessage === null) return
     if (socket.readyState < 2) socket.close()
     socket.onmessage = null
-    if (socket.readyState < 3) socket.onclose = this.#events.outlasts()
+    if (socket.readyState < 3) socket.onclose = this.#hold()
     this.#events.closed(1006, '')
   }
 }
