@@ -93,14 +93,11 @@ async function callFor(handler: QueueBatchHandler<unknown>, { entries, begun }: 
   if (current.length === 0) return
   const given = deferred()
   let left = current.length
-  for (const { message } of current) message.signal.addEventListener('abort', () => --left === 0 && given.resolve())
+  const payloads = current.map(({ payload }) => payload)
+  const messages = current.map(({ message }) => message)
+  for (const message of messages) message.signal.addEventListener('abort', () => --left === 0 && given.resolve())
   try {
-    const payloads = current.map(({ payload }) => payload)
-    const handled = (async () =>
-      handler(
-        payloads,
-        current.map(({ message }) => message),
-      ))()
+    const handled = (async () => handler(payloads, messages))()
     begun.resolve(() => handled)
     await Promise.race([handled, given.promise])
   } catch {

@@ -276,8 +276,7 @@ export class Subscription {
     const timeout = this.#limitOf(meta, delivery)
     const { id, queue, attempt: number, attempts } = message
     // Closing has reported a message in memory for which it no longer waits as lost.
-    const isGone = kind === 'memory' && !this.#running.calls.includes(message)
-    const isLost = delivery.lost !== undefined || isGone
+    const isLost = delivery.lost !== undefined || (kind === 'memory' && !this.#running.calls.includes(message))
     const final = isLost || isHopeless(error) || (attempts !== undefined && number >= attempts)
     const log = this.#engines.log.child({ queue, id })
     const handler = this.#engines.errorHandlerOf(this.queue)

@@ -178,13 +178,9 @@ export class BullmqDriver implements QueueDriver<object> {
 
   #workerFailed(topic: string, error: Error): void {
     if (this.#closed) return
-    if (/lock|stalled/i.test(error.message)) {
-      this.#host.warn(`the queue "${topic}": another worker received a job while its handler was still running`, error)
-    } else if (this.#consumer?.status !== 'ready' || isUnreachable(error)) this.#host.down(error)
-    else this.#reportRefused(topic, error)
-  }
-
-  #reportRefused(topic: string, error: Error): void {
+    const lost = `the queue "${topic}": another worker received a job while its handler was still running`
+    if (/lock|stalled/i.test(error.message)) return void this.#host.warn(lost, error)
+    if (this.#consumer?.status !== 'ready' || isUnreachable(error)) return void this.#host.down(error)
     const reported = madeIn(this.#refused, topic, () => new Set<string>())
     // OOM, NOPERM or MISCONF: the words after it name one of many scripts.
     const reason = error.message.split(' ', 1)[0]!

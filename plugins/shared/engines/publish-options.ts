@@ -137,14 +137,13 @@ export interface SqsTerms {
 }
 
 const count = (min: number) => option.int({ min, max: 2_147_483_647 })
-const milliseconds = option.ms()
 
 export const backoffOption = option
   .either(
-    milliseconds.into((delay) => ({ type: 'fixed' as const, delay, jitter: 0 })),
+    option.ms().into((delay) => ({ type: 'fixed' as const, delay, jitter: 0 })),
     option.shape({
       type: option.oneOf('fixed', 'exponential').required(),
-      delay: milliseconds.default(0),
+      delay: option.ms().default(0),
       jitter: option.number({ min: 0, max: 1 }).default(0),
     }),
   )

@@ -200,10 +200,9 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
   async #run(address: Address, message: Message, deliver: Deliver, deletes: SqsDeletes): Promise<void> {
     const { visibilityTimeout, retryDelay } = this.#config
     let hidden: Promise<boolean> | undefined
-    const hideLonger = () => {
+    const prolong = systemClock.setInterval(() => {
       hidden = this.#hide(address, message, visibilityTimeout)
-    }
-    const prolong = systemClock.setInterval(hideLonger, visibilityTimeout * 500)
+    }, visibilityTimeout * 500)
     this.#prolonging.add(prolong)
     const begun = systemClock.monotonic()
     const attempt = attemptOf(message)
