@@ -1,13 +1,11 @@
 import type { Readable } from 'node:stream'
+import { safely } from '../support/safely.ts'
 import type { StreamBody } from './raw.ts'
 
 /** Releases a stream that will not be sent: its file, socket or generator must not stay open. */
 export function disposeStream(body: StreamBody): void {
-  try {
-    openSource(body).cancel()
-  } catch {
-    // It is already being read, and its reader releases it.
-  }
+  // It throws if it is already being read: its reader releases it.
+  safely(() => openSource(body).cancel())
 }
 
 export function isStream(body: unknown): body is StreamBody {
@@ -57,14 +55,9 @@ export function openSource(body: StreamBody): BodySource {
   const iterator = (body as AsyncIterable<unknown>)[Symbol.asyncIterator]()
   return {
     next: () => iterator.next(),
-    cancel: () => {
-      try {
-        // A waiting generator runs its `finally` only after its wait: it can listen to `req.signal` itself.
-        iterator.return?.()?.then(undefined, ignore)
-      } catch {
-        // The client has gone; there is no one left to report to.
-      }
-    },
+    // A waiting generator runs its `finally` only after its wait: it can listen to `req.signal` itself. If that fails, there is no one left to
+    // report to.
+    cancel: () => void safely(() => iterator.return?.()?.then(undefined, ignore)),
   }
 }
 

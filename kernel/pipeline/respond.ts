@@ -7,6 +7,7 @@ import type { ErrorHandler, Thrown } from '../plugin/hooks.ts'
 import type { Hook } from '../plugin/scope.ts'
 import { isFrameworkError, RequestTimeoutError, withCause } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
+import { safely } from '../support/safely.ts'
 import { isPromise } from '../support/within.ts'
 import { Downstream, type Link, trusted } from './chain.ts'
 import type { CompiledRoute } from './compiled-route.ts'
@@ -313,10 +314,8 @@ function describeCurrent(current: Current, { method, route, path }: KernelReques
   return `${current.name} neither answered nor called next()`
 }
 
-function describeFailure(error: unknown): string {
-  try {
-    return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  } catch {
-    return 'an error that cannot be read'
-  }
-}
+const describeFailure = (error: unknown) =>
+  safely(
+    () => (error instanceof Error ? `${error.name}: ${error.message}` : String(error)),
+    'an error that cannot be read',
+  )

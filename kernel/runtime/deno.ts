@@ -1,4 +1,5 @@
 import { systemClock } from '../support/clock.ts'
+import { safely } from '../support/safely.ts'
 import { within } from '../support/within.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { type Activity, busiestMoment } from './drain-moments.ts'
@@ -190,10 +191,6 @@ function documented(request: WebRequest): HeaderLines {
 }
 
 function agrees(direct: (request: WebRequest) => HeaderLines, request: WebRequest): boolean {
-  try {
-    const joined = [...new Headers(direct(request) as [string, string][])]
-    return JSON.stringify(joined) === JSON.stringify(documented(request))
-  } catch {
-    return false
-  }
+  const joined = safely(() => [...new Headers(direct(request) as [string, string][])])
+  return JSON.stringify(joined) === JSON.stringify(documented(request))
 }

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { safely } from './safely.ts'
 
 // The folder with this package's own code: frames in it are not the caller's. In a build this module is part of
 // `dist/chunks/…`; in the sources it is one folder deeper.
@@ -52,13 +53,10 @@ const form = /^(?:at (?:async )?)?(?:(.*?) ?\()?((?:[a-z]+:\/\/|\/|[A-Za-z]:[\\/
 export function frameIn(text: string) {
   // A longer line is a message that looks like a frame; one of 15 000 characters took a fifth of a second.
   const [, name = '', given = '', line, column = 0] = (text.length < 1000 && form.exec(text.trim())) || []
-  if (given === '') return undefined
-  try {
-    const file = given.startsWith('file:') ? fileURLToPath(given) : given
-    return { name, file, line: Number(line), column: Number(column), place: `${file}:${line}:${column}` }
-  } catch {
-    return undefined
-  }
+  const file = given.startsWith('file:') ? safely(() => fileURLToPath(given)) : given
+  return file
+    ? { name, file, line: Number(line), column: Number(column), place: `${file}:${line}:${column}` }
+    : undefined
 }
 
 /**

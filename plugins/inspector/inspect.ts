@@ -5,6 +5,7 @@ import { announcePage } from '../shared/development/pages.ts'
 import { announceRecorder } from '../shared/failures/page.ts'
 import { applicationLogger } from '../shared/logging/logger.ts'
 import { hideFields } from '../shared/values/marked.ts'
+import { safely } from '../shared/values/safely.ts'
 import { follow } from './follow.ts'
 import { guardOf, makeToken } from './guard.ts'
 import { keepForNext } from './kept.ts'
@@ -76,14 +77,13 @@ function redactedByLog({ server }: Context): readonly string[] {
 /** Records the log lines of the server, its requests and plugins, each with the work to which it belongs. */
 function noteLog(ctx: Context, recorder: Recorder): () => void {
   const note = ({ level, message, fields }: LogLine) => {
-    try {
+    // A line that cannot be recorded is logged nevertheless.
+    safely(() => {
       const data = hideFields(recorder.redactor.own(fields))
       const from = recorder.ofLine(fields.reqId)
       const kept = copied(recorder.hiding(from, { title: recorder.redactor.text(message).slice(0, 2_048), data }))
       recorder.activities.add({ kind: 'log', note: level, ...kept.data }, from, kept.size)
-    } catch {
-      // A line that cannot be recorded is logged nevertheless.
-    }
+    })
   }
   const { server } = ctx
   let before: Logger = server.logger

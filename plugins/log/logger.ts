@@ -15,12 +15,8 @@ export function createLogger(settings: LogSettings) {
   // pino joins the messages of a chain of errors, and their stacks. Text needs each message, to distinguish a frame from a message.
   const described = (value: unknown) => {
     if (sink.isText && value instanceof Error) return describeError(value, true)
-    try {
-      return withChosen(err(value as Error))
-    } catch {
-      // A member that throws when it is read must not take the cause of a failure with it.
-      return describeError(value, false)
-    }
+    // A member that throws when it is read must not take the cause of a failure with it.
+    return safely(() => withChosen(err(value as Error))) ?? describeError(value, false)
   }
   const written: Written = { ...ofServer, err: described, error: described, original: described }
   const clean = (entry: object) => redact(entryOf(entry, written)) as Record<string, unknown>

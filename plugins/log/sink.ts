@@ -4,6 +4,7 @@ import { systemClock } from '../../kernel/index.ts'
 import { textFor } from '../shared/terminal/form.ts'
 import { ReadableLines } from '../shared/terminal/lines.ts'
 import { hideInLine } from '../shared/values/marked.ts'
+import { safely } from '../shared/values/safely.ts'
 
 // Loaded synchronously with the first logger: a logger cannot wait, and importing the framework then does not load pino.
 const load = createRequire(import.meta.url)
@@ -38,13 +39,8 @@ function sinkOver(target: Target, waiting: () => number, isText = false) {
   // Without a listener, an error of the stream would end the process.
   if (!guarded.has(target)) target.on?.('error', () => {})
   guarded.add(target)
-  const write = (line: string) => {
-    try {
-      target.write(line)
-    } catch {
-      // The stream is closed, so there is nowhere left to report this.
-    }
-  }
+  // It throws if the stream is closed, so there is nowhere left to report this.
+  const write = (line: string) => safely(() => target.write(line))
   return {
     isText,
     write(line: string): void {

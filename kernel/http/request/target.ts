@@ -1,3 +1,5 @@
+import { safely } from '../../support/safely.ts'
+
 /** A request target in its one canonical form. */
 export interface Target {
   /** The path, without dot segments, fragment and query; percent-encoded, each path in one spelling. */
@@ -76,12 +78,8 @@ function parseSlowly(target: string): Target | undefined {
   // The URL parser silently drops some of these characters; over a socket they never arrive here.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (/[\0-\x1f\x7f]/.test(target)) return undefined
-  let url: URL
-  try {
-    url = new URL(`http://h${target}`)
-  } catch {
-    return undefined
-  }
+  const url = safely(() => new URL(`http://h${target}`))
+  if (url === undefined) return undefined
   // `^` has been in the encode set of paths only since 2024: Bun and newer versions of Node.js encode it, Node.js 20 does not.
   const path = url.pathname.replaceAll('^', '%5E')
   return decoded(path, url.search.slice(1))
@@ -89,13 +87,9 @@ function parseSlowly(target: string): Target | undefined {
 
 /** Decodes once, keeping the escapes whose characters would change the structure of the path. */
 export function decodePath(path: string): string | undefined {
-  let decoded: string
-  try {
-    decoded = decodeURIComponent(path.replace(/%(2[35Ff]|3[Ff])/g, (_, hex: string) => `%25${hex.toUpperCase()}`))
-  } catch {
-    return undefined
-  }
-  return decoded.includes('\0') ? undefined : decoded
+  const kept = path.replace(/%(2[35Ff]|3[Ff])/g, (_, hex: string) => `%25${hex.toUpperCase()}`)
+  const decoded = safely(() => decodeURIComponent(kept))
+  return decoded?.includes('\0') ? undefined : decoded
 }
 
 /** Characters that must be escaped in a path according to the URL standard, and the backslash, which it reads as a slash. */

@@ -1,6 +1,7 @@
 import { parse } from 'secure-json-parse'
 import { passed, usableCheckOf } from '../../shared/schema/check.ts'
 import { jsonText } from '../../shared/values/json-text.ts'
+import { safely } from '../../shared/values/safely.ts'
 import type { OutputOf } from '../../validation/index.ts'
 import { MqttPayloadError } from '../errors.ts'
 
@@ -33,15 +34,10 @@ export function messageOf(bytes: Uint8Array): unknown {
   // A strict decoder takes three times as long. Only what is not UTF-8 has this character and, encoded again, is something else.
   const text = buffer.toString('utf8')
   if (text.includes('\ufffd') && !buffer.equals(Buffer.from(text))) return text
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null) return value
-    // `__proto__` and `constructor.prototype` both need these letters, or an escape in their place.
-    if (!text.includes('proto') && !text.includes('\\u')) return value
-    return parse(text, null, { protoAction: 'remove', constructorAction: 'remove' })
-  } catch {
-    return text
-  }
+  const value: unknown = safely(() => JSON.parse(text), text)
+  // `__proto__` and `constructor.prototype` both need these letters, or an escape in their place.
+  if (typeof value !== 'object' || value === null || !/proto|\\u/.test(text)) return value
+  return parse(text, null, { protoAction: 'remove', constructorAction: 'remove' })
 }
 
 /** The type that handlers receive for messages with that schema. */

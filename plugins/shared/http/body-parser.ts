@@ -6,6 +6,7 @@ import {
   type RouteOptions,
   UnsupportedMediaTypeError,
 } from '../../../kernel/index.ts'
+import { safely } from '../values/safely.ts'
 import { RouteValue } from './route-value.ts'
 
 interface BodyRoute {
@@ -81,10 +82,4 @@ export function refuseEncoded(raw: RawRequest): void {
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** The text of bytes; `undefined` if they are not UTF-8. */
-export function utf8Text(bytes: Uint8Array): string | undefined {
-  try {
-    return strict.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
+export const utf8Text = (bytes: Uint8Array): string | undefined => safely(() => strict.decode(bytes))

@@ -1,5 +1,6 @@
 import type { Query } from '../../../kernel/http/request/request.ts'
 import { BadRequestError } from '../../../kernel/support/errors.ts'
+import { safely } from '../values/safely.ts'
 
 const maxPairs = 1_000
 const refused = new Set(['__proto__', 'constructor', 'prototype'])
@@ -8,11 +9,7 @@ const refused = new Set(['__proto__', 'constructor', 'prototype'])
 function decode(text: string): string {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   if (!spaced.includes('%')) return spaced
-  try {
-    return decodeURIComponent(spaced)
-  } catch {
-    return spaced
-  }
+  return safely(() => decodeURIComponent(spaced), spaced)
 }
 
 /**

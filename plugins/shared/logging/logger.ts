@@ -4,6 +4,7 @@ import { isPromise } from '../../../kernel/support/within.ts'
 import { namesPlaces } from '../terminal/error-lines.ts'
 import { textFor } from '../terminal/form.ts'
 import { ReadableLines } from '../terminal/lines.ts'
+import { safely } from '../values/safely.ts'
 import { logFields } from './log-fields.ts'
 
 const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const
@@ -35,12 +36,8 @@ function toLine(level: Level, bound: Record<string, unknown>, fields: object, me
   const entry: Record<string, unknown> = { level: levels[level], time: clock.now(), ...bound, ...logFields()?.() }
   for (const [key, value] of Object.entries(fields)) entry[key] = describeError(value, textFor(2) !== undefined)
   if (message !== undefined) entry.msg = message
-  try {
-    return JSON.stringify(entry)
-  } catch {
-    const msg = message ?? 'an entry that cannot be written as JSON'
-    return JSON.stringify({ level: levels[level], time: clock.now(), msg })
-  }
+  const msg = message ?? 'an entry that cannot be written as JSON'
+  return safely(() => JSON.stringify(entry)) ?? JSON.stringify({ level: levels[level], time: clock.now(), msg })
 }
 
 class LineLogger implements Logger {

@@ -1,13 +1,6 @@
-import { isPromise } from '../../../kernel/support/within.ts'
+import { isPromise, safely } from '../../../kernel/index.ts'
 
-/** Returns the result of a function, or `otherwise` if it throws: for values from outside, and for code whose failure must not matter. */
-export function safely<Result, Other = undefined>(work: () => Result, otherwise = undefined as Other): Result | Other {
-  try {
-    return work()
-  } catch {
-    return otherwise
-  }
-}
+export { safely }
 
 /** Returns a value; or `undefined` for a promise, whose rejection then ends no process. */
 export function unlessLate<Value>(value: Value | Promise<Value>): Value | undefined {
