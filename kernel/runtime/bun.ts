@@ -34,14 +34,11 @@ export class BunAdapter implements Adapter {
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
     const { port, host, limits, https, share, upgrades, onWarning } = options
-    const idle = seconds(limits.keepAliveTimeout)
+    const idle = Math.min(Math.ceil(limits.keepAliveTimeout / 1000), longestSeconds)
     const answer = fetchHandler(handler, {
       ...overSockets(options),
-      // Bun itself refuses HTTP/1.1 without a Host, so only HTTP/1.0 arrives here without one.
-      hostOptional: true,
       activity: this.#activity,
       connection: (request) => ({ runtime: 'bun', request, server: this.#server! }),
-      ip: (request) => this.#server?.requestIP(request)?.address ?? '',
       // Bun's one idle timer also runs while a handler works, and bytes of a body do not restart it. With `Connection: close`
       // Bun would end the connection immediately, and a client that is still sending would not see its response (measured: half of them).
       phase: (request: WebRequest, phase: Phase) => {
@@ -99,8 +96,4 @@ export class BunAdapter implements Adapter {
     }
     void server.stop(true)
   }
-}
-
-function seconds(milliseconds: number): number {
-  return Math.min(Math.ceil(milliseconds / 1000), longestSeconds)
 }

@@ -60,7 +60,6 @@ export class DenoAdapter implements Adapter {
     this.#options = options
     const answer = fetchHandler(handler, {
       ...overSockets(options),
-      hostOptional: false,
       linesOf: headerLines(),
       // The signal is not read for every request: once read, it stays in memory as long as its connection.
       connection: (request) => ({
@@ -68,9 +67,6 @@ export class DenoAdapter implements Adapter {
         request,
         isLeft: this.#pending.has(request) && request.signal.aborted,
       }),
-      hasAuthority: https !== undefined,
-      showsTarget: true,
-      keepsUnread: true,
       activity: this.#activity,
       phase: (request: WebRequest, phase: Phase) => {
         if (phase === 'working') {

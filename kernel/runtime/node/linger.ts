@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { isBun } from '../runtime-name.ts'
+import { isBun } from '../../support/runtime-name.ts'
 
 /** How long a connection may live after its last response: long enough for the client to read that response. */
 const lingerMs = 500

@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream'
 import { defaultTypes } from '../../http/response/headers.ts'
 import type { FrameworkError } from '../../support/errors.ts'
 import { BadRequestError, MethodNotAllowedError, PayloadTooLargeError } from '../../support/errors.ts'
+import { isBun } from '../../support/runtime-name.ts'
 import type { ListenOptions } from '../adapter.ts'
 import { HeaderTooLargeError, lateRequest } from '../head.ts'
-import { isBun } from '../runtime-name.ts'
 import { pipelineOf } from './pipelining.ts'
 
 /** The methods that a server can have; only for responses that are sent before a route is known. */

@@ -1,7 +1,7 @@
 import type { StreamBody } from '../../http/raw.ts'
 import { isBodiless } from '../../http/response/reply.ts'
 import { openSource } from '../../http/streams.ts'
-import { isBun, isDeno } from '../runtime-name.ts'
+import { isBun, isDeno } from '../../support/runtime-name.ts'
 import { asChunk, declaredLength, lengthGuard, Slices } from '../sending.ts'
 
 const encoder = new TextEncoder()

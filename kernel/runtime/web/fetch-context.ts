@@ -1,6 +1,7 @@
 import type { Connection } from '../../http/raw.ts'
 import { systemClock } from '../../support/clock.ts'
 import { Deadlines } from '../../support/deadlines.ts'
+import { safely } from '../../support/safely.ts'
 import { defaultLimits, type Limits, type ListenOptions, type Upgrade } from '../adapter.ts'
 import type { Activity } from '../drain-moments.ts'
 
@@ -15,16 +16,8 @@ export interface FetchContext {
   readonly secure: boolean
   /** Whether the request came over a socket: then its Host is a header, and its body is as long as its head says. */
   readonly wire: boolean
-  /** Whether the runtime may speak HTTP/2, whose requests have an authority instead of a Host, without showing which of them do. */
-  readonly hasAuthority: boolean
-  /** Whether the URL of a request has the authority of an absolute target, as sent; where it always has the Host, the authority is lost. */
-  readonly showsTarget: boolean
-  /** Whether the runtime keeps a connection whose client has not sent all of its request, unless a response breaks off. */
-  readonly keepsUnread: boolean
   /** The time limits within which bodies must arrive; without them, there is no limit. */
   readonly deadlines: Deadlines | undefined
-  /** Whether the kernel accepts a missing Host, because the runtime refuses it where that is an error. */
-  readonly hostOptional: boolean
   /**
    * Returns all header lines of a request, in any order and any case. For runtimes that accept heads above `maxHeaderSize`: there, the
    * lines are counted, and a request keeps them.
@@ -35,8 +28,6 @@ export interface FetchContext {
   readonly activity: Activity
   /** The connection of a request, for one of those protocols. */
   connection(request: globalThis.Request): Connection
-  /** The address of the peer. */
-  ip(request: globalThis.Request, info: unknown): string
   phase(request: globalThis.Request, phase: Phase): void
   onWarning(message: string, error?: unknown): void
 }
@@ -53,16 +44,12 @@ interface PlatformClient extends FetchClient {
 }
 
 /** The address of the client; `''` where the platform passes none, or something else. */
-function addressOf(request: globalThis.Request, client: unknown): string {
+export function addressOf(request: globalThis.Request, client: unknown): string {
   const from = (client ?? {}) as PlatformClient
   if (from.ip !== undefined) return from.ip
   if (typeof from.requestIP === 'function') return from.requestIP(request)?.address ?? ''
-  try {
-    return from.remoteAddr?.hostname ?? ''
-  } catch {
-    // Deno forgets it with the end of the request.
-    return ''
-  }
+  // Deno forgets it with the end of the request, and throws then.
+  return safely(() => from.remoteAddr?.hostname) ?? ''
 }
 
 /** The context of a request that did not come over a socket. */
@@ -70,15 +57,10 @@ export const inProcess: Omit<FetchContext, 'activity'> = {
   limits: defaultLimits,
   secure: false,
   wire: false,
-  hasAuthority: false,
-  showsTarget: false,
-  keepsUnread: false,
   deadlines: undefined,
-  hostOptional: true,
   linesOf: undefined,
   upgrades: [],
   connection: (request) => ({ runtime: 'deno', request, isLeft: false }),
-  ip: addressOf,
   phase: () => {},
   onWarning: () => {},
 }

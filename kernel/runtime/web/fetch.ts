@@ -1,14 +1,14 @@
 import type { RawRequest, Reply, StreamBody } from '../../http/raw.ts'
 import { systemClock } from '../../support/clock.ts'
 import type { FrameworkError } from '../../support/errors.ts'
+import { isDeno } from '../../support/runtime-name.ts'
 import { within } from '../../support/within.ts'
 import { type RequestHandler, upgradeOf } from '../adapter.ts'
 import { HeaderTooLargeError, hostFor, separator } from '../head.ts'
 import { IncomingBody, type IncomingSource } from '../incoming-body.ts'
-import { isDeno } from '../runtime-name.ts'
 import { declaredLength, mostUnread } from '../sending.ts'
 import { breakingOff, emptyResponse, plainBody, responseInit, unshared, webStream } from './fetch-body.ts'
-import { type FetchContext, type HeaderLines, inProcess, type Phase } from './fetch-context.ts'
+import { addressOf, type FetchContext, type HeaderLines, inProcess, type Phase } from './fetch-context.ts'
 
 const lowerH = 104
 const slash = 47
@@ -23,7 +23,7 @@ export function fetchHandler(
   context: Partial<FetchContext> = {},
 ): (request: WebRequest, info?: unknown) => WebResponse | Promise<WebResponse> {
   const whole: FetchContext = { ...inProcess, activity: { count: 0, working: 0 }, ...context }
-  const hidesBodies = isDeno && (whole.hasAuthority || !whole.wire)
+  const hidesBodies = isDeno && (whole.secure || !whole.wire)
   return (request, info) => {
     whole.activity.count++
     whole.activity.working++
@@ -72,14 +72,17 @@ class FetchRequest implements RawRequest {
   }
 
   get host(): string | undefined {
-    const { wire, hasAuthority, showsTarget } = this.#context
+    const { wire, secure } = this.#context
     const host = this.header('host')
-    if (host === undefined) return wire && !hasAuthority ? undefined : new URL(this.#url).host
-    return showsTarget && !isAuthority(host, this.#url) ? hostFor(this.#url, host, false) : host
+    // With https, Deno speaks HTTP/2, whose requests have an authority instead of a Host, without showing which of them do.
+    if (host === undefined) return wire && !(isDeno && secure) ? undefined : new URL(this.#url).host
+    // Only Deno's URL has the authority of an absolute target, as sent; Bun's always has the Host.
+    return wire && isDeno && !isAuthority(host, this.#url) ? hostFor(this.#url, host, false) : host
   }
 
+  /** Bun itself refuses HTTP/1.1 without a Host, so only HTTP/1.0 arrives without one. */
   get hostOptional(): boolean {
-    return this.#context.hostOptional
+    return !(isDeno && this.#context.wire)
   }
 
   get secure(): boolean {
@@ -87,7 +90,7 @@ class FetchRequest implements RawRequest {
   }
 
   get ip(): string {
-    return this.#context.ip(this.#request, this.#info)
+    return addressOf(this.#request, this.#info)
   }
 
   header(name: string): string | undefined {
@@ -247,7 +250,8 @@ class FetchRequest implements RawRequest {
     if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
       this.#settle()
       if (body === null) return emptyResponse(this.method === 'HEAD', status, said)
-      if (this.#context.keepsUnread && (this.#isLast || this.#isLeft) && this.#isPlain) {
+      // Deno keeps a connection whose client has not sent all of its request, unless a response breaks off.
+      if (isDeno && this.#context.wire && (this.#isLast || this.#isLeft) && this.#isPlain) {
         const bytes = typeof body === 'string' ? encoder.encode(body) : unshared(body)
         const framed = declaredLength(headers) === undefined ? [...said, 'content-length', String(bytes.length)] : said
         return new Response(breakingOff(bytes), responseInit(status, framed))
@@ -259,7 +263,7 @@ class FetchRequest implements RawRequest {
 
   /** Whether a stream may break off: in HTTP/2, where a request rarely has a Host, that would be a failed response. */
   get #isPlain(): boolean {
-    return !this.#context.hasAuthority || this.header('host') !== undefined
+    return !this.#context.secure || this.header('host') !== undefined
   }
 
   #stream(body: StreamBody, length: number | undefined, brokeOff: Reply['brokeOff']): ReadableStream<Uint8Array> {
@@ -293,9 +297,8 @@ class FetchRequest implements RawRequest {
   get #isLeft(): boolean {
     const body = this.#body
     if (body?.isRead || body?.isAbandoned) return body.isAbandoned
-    const { wire, keepsUnread } = this.#context
     // Bun ends the connection of a GET that sends a body when it is idle, and two missing headers take a thirtieth of a small request there.
-    if (!wire || !(keepsUnread || this.#mayHaveBody)) return false
+    if (!this.#context.wire || !(isDeno || this.#mayHaveBody)) return false
     const length = this.header('content-length')
     return length === undefined ? this.header('transfer-encoding') !== undefined : !(Number(length) <= mostUnread)
   }
