@@ -1,6 +1,4 @@
-import type { RawRequest } from '../kernel/http/raw.ts'
-import type { Request } from '../kernel/http/request/request.ts'
-import { defineErrors } from '../kernel/support/errors.ts'
+import { defineErrors, type RawRequest, type Request } from '../kernel/index.ts'
 import { connectionHeaders } from './shared/http/connection-headers.ts'
 
 export const { BodyParsedError } = defineErrors({

@@ -1,6 +1,5 @@
 import { constants } from 'node:os'
-import { systemClock } from '../kernel/index.ts'
-import { defineErrors } from '../kernel/support/errors.ts'
+import { defineErrors, systemClock } from '../kernel/index.ts'
 import type { Closable, LeadParts, WorkerPlace, Workers } from '../kernel/support/worker.ts'
 import { isLeading, supervisor } from './shared/environment/supervisor.ts'
 import { safely } from './shared/values/safely.ts'

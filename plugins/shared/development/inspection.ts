@@ -1,4 +1,5 @@
 import { parseTarget } from '../../../kernel/http/request/target.ts'
+import { defineErrors, type RouteRecord, type Step } from '../../../kernel/index.ts'
 import type {
   ExplainedStep,
   Explanation,
@@ -11,10 +12,7 @@ import type {
 } from '../../../kernel/inspection.ts'
 import { showOptions } from '../../../kernel/plugin/options.ts'
 import type { Fallback, PluginEntry, Scope } from '../../../kernel/plugin/scope.ts'
-import type { RouteRecord } from '../../../kernel/routing/collection.ts'
 import { nameOf } from '../../../kernel/routing/middleware.ts'
-import type { Step } from '../../../kernel/routing/route.ts'
-import { defineErrors } from '../../../kernel/support/errors.ts'
 import { handlerOf, printRoutes, printTree } from '../terminal/tree.ts'
 import { madeIn } from '../values/memoize.ts'
 

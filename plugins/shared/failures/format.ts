@@ -1,5 +1,4 @@
-import type { Failure, Request } from '../../../kernel/index.ts'
-import { isPromise } from '../../../kernel/support/within.ts'
+import { type Failure, isPromise, type Request } from '../../../kernel/index.ts'
 import * as option from '../options/option.ts'
 import { defined } from '../values/json.ts'
 import { phraseOf, withoutPrefix } from './described-error.ts'

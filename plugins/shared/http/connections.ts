@@ -1,5 +1,4 @@
-import type { Request } from '../../../kernel/http/request/request.ts'
-import { clock } from '../../../kernel/support/clock.ts'
+import { clock, type Request } from '../../../kernel/index.ts'
 import { LruMap } from '../values/lru.ts'
 import { madeIn } from '../values/memoize.ts'
 

@@ -1,5 +1,4 @@
-import type { Query } from '../../../kernel/http/request/request.ts'
-import { BadRequestError } from '../../../kernel/support/errors.ts'
+import { BadRequestError, type Query } from '../../../kernel/index.ts'
 import { safely } from '../values/safely.ts'
 
 const maxPairs = 1_000

@@ -1,8 +1,7 @@
 import { resolve, sep } from 'node:path'
-import type { FileOptions } from '../../../kernel/http/response/response.ts'
 import type { Bodies } from '../../../kernel/http/response/response-buffer.ts'
+import { checkOptions, type FileOptions, OptionError, quoted } from '../../../kernel/index.ts'
 import { FileNotFoundError, withCause } from '../../../kernel/support/errors.ts'
-import { checkOptions, OptionError, quoted } from '../../../kernel/support/options.ts'
 import { openInside, realRoot } from '../files/open-inside.ts'
 import {
   isMissingFile,

@@ -1,6 +1,4 @@
-import { clock } from '../../../kernel/index.ts'
-import type { Logger } from '../../../kernel/support/logger.ts'
-import { isPromise } from '../../../kernel/support/within.ts'
+import { clock, isPromise, type Logger } from '../../../kernel/index.ts'
 import { namesPlaces } from '../terminal/error-lines.ts'
 import { textFor } from '../terminal/form.ts'
 import { ReadableLines } from '../terminal/lines.ts'

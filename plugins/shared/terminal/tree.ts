@@ -1,5 +1,4 @@
-import type { Listing, PluginNode } from '../../../kernel/inspection.ts'
-import type { RouteRecord } from '../../../kernel/routing/collection.ts'
+import type { Listing, PluginNode, RouteRecord } from '../../../kernel/index.ts'
 import { aligned } from './columns.ts'
 
 const phases = ['boot', 'ready', 'drain', 'close'] as const
