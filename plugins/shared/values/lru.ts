@@ -1,4 +1,6 @@
 import { clock } from '../../../kernel/index.ts'
+import { type Linked, LinkedList } from './linked-list.ts'
+
 /** Why an entry was removed: evicted for lack of room, expired, replaced by another, or deleted. */
 export type Dropped = 'evicted' | 'expired' | 'replaced' | 'deleted'
 
@@ -13,13 +15,11 @@ export interface LruOptions<Value> {
   readonly onDrop?: (value: Value, key: string, why: Dropped) => void
 }
 
-interface Entry<Value> {
+interface Entry<Value> extends Linked {
   readonly key: string
   readonly value: Value
   readonly size: number
   readonly end: number
-  older: Entry<Value> | undefined
-  newer: Entry<Value> | undefined
 }
 
 /**
@@ -34,8 +34,8 @@ export class LruMap<Value> {
   readonly #max: number
   readonly #maxSize: number
   readonly #now: () => number
-  #oldest: Entry<Value> | undefined
-  #newest: Entry<Value> | undefined
+  /** The least recently used first. */
+  readonly #order = new LinkedList<Entry<Value>>()
   #size = 0
 
   constructor(options: LruOptions<Value>) {
@@ -54,9 +54,9 @@ export class LruMap<Value> {
   get(key: string): Value | undefined {
     const entry = this.#current(key)
     if (entry === undefined) return undefined
-    if (entry !== this.#newest) {
-      this.#unlink(entry)
-      this.#append(entry)
+    if (entry !== this.#order.last) {
+      this.#order.delete(entry)
+      this.#order.add(entry)
     }
     return entry.value
   }
@@ -72,12 +72,12 @@ export class LruMap<Value> {
     const size = this.#options.sizeOf?.(value, key) ?? 0
     if (size > this.#maxSize) return
     const end = ttl === Number.POSITIVE_INFINITY ? ttl : this.#now() + ttl
-    const entry: Entry<Value> = { key, value, size, end, older: undefined, newer: undefined }
+    const entry: Entry<Value> = { key, value, size, end, next: undefined, previous: undefined }
     this.#entries.set(key, entry)
     this.#size += size
-    this.#append(entry)
+    this.#order.add(entry)
     while (this.#entries.size > this.#max || this.#size > this.#maxSize) {
-      const oldest = this.#oldest!
+      const oldest = this.#order.first!
       this.#drop(oldest, this.#hasEnded(oldest) ? 'expired' : 'evicted')
     }
   }
@@ -123,22 +123,7 @@ export class LruMap<Value> {
   #drop(entry: Entry<Value>, why: Dropped): void {
     this.#entries.delete(entry.key)
     this.#size -= entry.size
-    this.#unlink(entry)
+    this.#order.delete(entry)
     this.#options.onDrop?.(entry.value, entry.key, why)
-  }
-
-  #append(entry: Entry<Value>): void {
-    entry.older = this.#newest
-    entry.newer = undefined
-    if (this.#newest === undefined) this.#oldest = entry
-    else this.#newest.newer = entry
-    this.#newest = entry
-  }
-
-  #unlink({ older, newer }: Entry<Value>): void {
-    if (older === undefined) this.#oldest = newer
-    else older.newer = newer
-    if (newer === undefined) this.#newest = older
-    else newer.older = older
   }
 }

@@ -1,10 +1,11 @@
 // Not the global, which a runner may fake.
 import { setImmediate } from 'node:timers'
 import { clock, type Timer } from '../../../kernel/index.ts'
+import { type Linked, LinkedList } from '../values/linked-list.ts'
 import { type Deferred, deferred } from '../values/promises.ts'
 
-/** A message of a queue in memory. */
-export interface LocalMessage {
+/** A message of a queue in memory. Its neighbours have the same priority; in progress, they were begun before and after it. */
+export interface LocalMessage extends Linked {
   readonly id: string
   /** Lower numbers are taken first. */
   readonly priority: number
@@ -16,46 +17,13 @@ export interface LocalMessage {
   attempt: number
   /** When it became ready, by `clock.monotonic()`. */
   since: number
-  /** The one that became ready after it, with the same priority; in progress, the one that was begun after it. */
-  next: this | undefined
-  /** The one before it in the same way. */
-  previous: this | undefined
   /** The errors of its attempts; absent before the first. */
   errors?: Error[]
 }
 
-/** Messages one after the other, the oldest first, linked by themselves: a set would cost a tenth of the time of a message. */
-class Lane<Message extends LocalMessage> {
-  first: Message | undefined
-  #last: Message | undefined
-  size = 0
-
-  add(message: Message): void {
-    message.previous = this.#last
-    if (this.#last === undefined) this.first = message
-    else this.#last.next = message
-    this.#last = message
-    this.size++
-  }
-
-  delete(message: Message): void {
-    const { previous, next } = message
-    if (previous === undefined) this.first = next
-    else previous.next = next
-    if (next === undefined) this.#last = previous
-    else next.previous = previous
-    message.previous = message.next = undefined
-    this.size--
-  }
-
-  *[Symbol.iterator](): Generator<Message> {
-    for (let one = this.first; one !== undefined; one = one.next) yield one
-  }
-}
-
 /** A lane for each priority: first in, first out; the lowest number first, as in the engines that have them. */
 class Waiting<Message extends LocalMessage> {
-  readonly #lanes = new Map<number, Lane<Message>>()
+  readonly #lanes = new Map<number, LinkedList<Message>>()
   /** The priorities, the most urgent last: an empty lane is removed from the end. */
   readonly #order: number[] = []
   size = 0
@@ -64,7 +32,7 @@ class Waiting<Message extends LocalMessage> {
     const { priority } = message
     let lane = this.#lanes.get(priority)
     if (lane === undefined) {
-      lane = new Lane()
+      lane = new LinkedList()
       this.#lanes.set(priority, lane)
       this.#order.splice(this.#placeOf(priority), 0, priority)
     }
@@ -131,7 +99,7 @@ export class LocalQueue<Message extends LocalMessage> {
   /** Messages that are due later, and when. */
   readonly delayed = new Map<Message, { readonly timer: Timer; readonly due: number }>()
   /** Messages in progress, in the order in which they were begun. */
-  readonly active = new Lane<Message>()
+  readonly active = new LinkedList<Message>()
   /** The ids of its messages, from the first time on that someone asks for them: most publishers choose none, and a set costs a tenth of a message. */
   ids: Set<string> | undefined
   /** The last messages that were given up. */
