@@ -17,15 +17,12 @@ export function segmentsOf(path: string): string[] | undefined {
   if (parts[0] !== '') return undefined
   const segments: string[] = []
   for (let i = 1; i < parts.length; i++) {
-    const segment = decode(parts[i]!)
+    const part = parts[i]!
+    const segment = part.includes('%') ? safely(() => decodeURIComponent(part)) : part
     if (segment === undefined || (segment === '' && i < parts.length - 1) || !isName(segment)) return undefined
     segments.push(segment)
   }
   return segments
-}
-
-function decode(segment: string): string | undefined {
-  return segment.includes('%') ? safely(() => decodeURIComponent(segment)) : segment
 }
 
 function isName(segment: string): boolean {
@@ -37,10 +34,6 @@ function isName(segment: string): boolean {
 export function below(prefix: readonly string[], segments: readonly string[]): string[] | undefined {
   if (prefix.some((one, i) => one !== segments[i])) return undefined
   return segments.slice(prefix.length)
-}
-
-export function hasDotfile(segments: readonly string[]): boolean {
-  return segments.some((segment) => segment.startsWith('.'))
 }
 
 /**

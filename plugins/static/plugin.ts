@@ -24,14 +24,15 @@ export const staticFiles = definePlugin({
     // Loads the modules for files only if files are served.
     const { fileServer } = await import('./serve.ts')
     for (const settings of folders) {
-      const prefix = joined(ctx.prefix, settings.prefix)
+      const prefix = ctx.prefix + (settings.prefix === '/' ? '' : settings.prefix)
       if (settings.index.some((index) => existsSync(join(settings.root, index)))) {
         announcePage(ctx.server, 'pages', prefix.endsWith('/') ? prefix : `${prefix}/`)
       } else if (settings.spa) {
         throw OptionError('static.spa', true, `a root with an index file: ${settings.root} has none (the option index)`)
       }
       const root = await realRoot(settings.root)
-      ctx.fallback(settings.prefix, fileServer({ ...settings, root }, segmentsIn(prefix)))
+      const segments = segmentsOf(prefix)!.filter((segment) => segment !== '')
+      ctx.fallback(settings.prefix, fileServer({ ...settings, root }, segments))
       ctx.onRoute(function warnOfHiding(route) {
         if (route.method !== 'GET' || !route.path.endsWith('/*') || !`${prefix}/`.startsWith(route.path.slice(0, -1)))
           return
@@ -53,12 +54,4 @@ function ways(folders: readonly StaticSettings[]): AccessWay[] {
       ],
     },
   }))
-}
-
-function joined(scope: string, prefix: string): string {
-  return scope + (prefix === '/' ? '' : prefix)
-}
-
-function segmentsIn(prefix: string): string[] {
-  return segmentsOf(prefix)!.filter((segment) => segment !== '')
 }

@@ -2,7 +2,7 @@ import { defineErrors, FileNotFoundError, type Request, type Response } from '..
 import { prefersPage } from '../shared/failures/page.ts'
 import { findFile, findIndex } from './find.ts'
 import type { StaticSettings } from './options.ts'
-import { below, hasDotfile, segmentsOf } from './path.ts'
+import { below, segmentsOf } from './path.ts'
 import { sendFound } from './send.ts'
 
 export const { FileForbiddenError } = defineErrors({
@@ -29,7 +29,7 @@ export function fileServer(settings: StaticSettings, prefix: readonly string[]) 
     const segments = segmentsOf(req.path)
     const inside = segments === undefined ? undefined : below(prefix, segments)
     if (inside === undefined) return miss()
-    if (settings.dotfiles !== 'allow' && hasDotfile(inside)) {
+    if (settings.dotfiles !== 'allow' && inside.some((segment) => segment.startsWith('.'))) {
       if (settings.dotfiles === 'deny') throw FileForbiddenError()
       return miss()
     }
