@@ -2,7 +2,7 @@ import { definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
 import type { ApiDoc } from '../openapi/index.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { announcePage } from '../shared/development/pages.ts'
-import { type Outcome, type Probed, probes, type Results, watchChecks, worstOf } from './checks.ts'
+import { type Outcome, type Probed, probes, type Results, reasonOf, watchChecks, worstOf } from './checks.ts'
 import { gatherChecks } from './gather.ts'
 import { healthOptions } from './options.ts'
 
@@ -28,7 +28,17 @@ export const health = definePlugin({
   name: 'health',
   access: { routes: true },
   options: healthOptions,
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Health',
+      columns: ['Check', 'Outcome', 'Reason'],
+      async rows(services) {
+        const { status, results } = await probes.get(services)!()
+        const rows = Object.entries(results).map(([name, result]) => [name, result.outcome, reasonOf(result)])
+        return [['Ready', status], ...rows]
+      },
+    },
+  ],
   doctor: async () => (await import('./doctor.ts')).checks,
   async metrics(services) {
     const { results } = await probes.get(services)!()

@@ -32,13 +32,13 @@ const calmLooks = 4
 const busyLooks = 2
 
 /**
- * Decides which requests are accepted.
+ * The measurements of the plugin `overload`, and its decisions: which requests are accepted.
  *
  * Refusing either all requests or none would oscillate: a server that refuses everything is calm immediately. So each sample above a limit
  * halves the share of requests that is accepted, down to a hundredth, and each calm sample adds a twentieth. The limit of requests in
  * flight needs no share: each response makes room for another request.
  */
-export class Gate {
+export class OverloadState {
   /** The limits, in the same units as the load; `Infinity` for none. */
   readonly limits: Load
   /** @internal */
@@ -139,13 +139,9 @@ export class Gate {
 /** The limit of the heap. Bun's statistics report one that does not exist. */
 const heapLimit = () => ('Bun' in globalThis ? Infinity : getHeapStatistics().heap_size_limit * 0.9)
 
-/** The measurements of the plugin `overload`, and its decisions. */
-export class OverloadState extends Gate {
-  constructor({ maxEventLoopDelay, maxHeapUsed, maxRequestsInFlight }: OverloadSettings) {
-    super({
-      eventLoopDelay: maxEventLoopDelay === false ? Infinity : maxEventLoopDelay,
-      heapUsed: maxHeapUsed === false ? Infinity : (maxHeapUsed ?? heapLimit()),
-      requestsInFlight: maxRequestsInFlight === false ? Infinity : maxRequestsInFlight,
-    })
-  }
-}
+/** The limits of the options. */
+export const limitsOf = ({ maxEventLoopDelay, maxHeapUsed, maxRequestsInFlight }: OverloadSettings): Load => ({
+  eventLoopDelay: maxEventLoopDelay === false ? Infinity : maxEventLoopDelay,
+  heapUsed: maxHeapUsed === false ? Infinity : (maxHeapUsed ?? heapLimit()),
+  requestsInFlight: maxRequestsInFlight === false ? Infinity : maxRequestsInFlight,
+})

@@ -3,7 +3,7 @@ import { defineError, definePlugin, sendFailure, systemClock } from '../../kerne
 import { watchLoopDelay } from '../shared/development/loop-delay.ts'
 import { figure } from '../shared/development/metrics.ts'
 import { RouteValue } from '../shared/http/route-value.ts'
-import { OverloadState } from './gate.ts'
+import { limitsOf, OverloadState } from './gate.ts'
 import { overloadOfRoute, overloadOptions } from './options.ts'
 
 const OverloadError = defineError('OverloadError', 503, () => 'the server is overloaded; try again later')
@@ -20,7 +20,22 @@ export const overload = definePlugin({
   name: 'overload',
   access: false,
   options: overloadOptions,
-  inspector: async () => (await import('./inspector.ts')).panels,
+  inspector: () => [
+    {
+      title: 'Overload',
+      columns: ['Metric', 'Now', 'Limit'],
+      rows(services) {
+        const { load, limits, share, refused } = services.get('overload')
+        return [
+          ['Event-loop delay, ms', load.eventLoopDelay, limits.eventLoopDelay],
+          ['Heap in use, bytes', load.heapUsed, limits.heapUsed],
+          ['Requests in flight', load.requestsInFlight, limits.requestsInFlight],
+          ['Share of requests that is accepted', share, undefined],
+          ['Requests that were refused', refused, undefined],
+        ]
+      },
+    },
+  ],
   routeOptions: { overload: overloadOfRoute },
   openapi: { failures: ({ options }) => (options.overload === false ? {} : { 503: 'ServiceUnavailable' }) },
   metrics: (services) => {
@@ -31,7 +46,7 @@ export const overload = definePlugin({
       { ...figure('gauge', 'overload_share', 'The part of requests that is accepted', state.share), scopes: 'least' },
     ]
   },
-  provide: (settings) => ({ overload: new OverloadState(settings) }),
+  provide: (settings) => ({ overload: new OverloadState(limitsOf(settings)) }),
   setup(ctx, { retryAfter, sampleInterval }) {
     const { server, log } = ctx
     const state = ctx.services.get('overload')

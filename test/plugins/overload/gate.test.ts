@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Gate } from '../../../plugins/overload/gate.ts'
+import { OverloadState } from '../../../plugins/overload/gate.ts'
 
 const limits = { eventLoopDelay: 100, heapUsed: 1_000, requestsInFlight: 10 }
 const calm = { eventLoopDelay: 1, heapUsed: 100, requestsInFlight: 1 }
@@ -7,7 +7,7 @@ const late = { ...calm, eventLoopDelay: 150 }
 
 function makeGate() {
   const lines: string[] = []
-  const gate = new Gate(limits, {
+  const gate = new OverloadState(limits, {
     began: (exceeded) => void lines.push(`began: ${exceeded}`),
     ended: (refused) => void lines.push(`ended: ${refused}`),
   })
