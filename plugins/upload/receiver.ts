@@ -43,20 +43,25 @@ class FormReceiver {
     this.#reader = new PartReader(boundary, limits.maxFiles + limits.maxFields)
   }
 
-  /** Ends the upload with an error. */
-  fail(error: unknown): void {
-    this.#reader.fail(error)
-  }
-
-  async receive(body: AsyncIterable<Uint8Array>): Promise<ReceivedForm> {
+  async receive({ raw, signal: ofRequest }: Request): Promise<ReceivedForm> {
     const { maxTotalSize } = this.#limits
-    const feeding = this.#reader.feed(body, maxTotalSize, () => FileTooLargeError('the form', maxTotalSize))
+    const onAbort = () => {
+      const reason: unknown = ofRequest.reason
+      const left = reason instanceof DOMException && reason.name === 'AbortError'
+      this.#reader.fail(left ? BadRequestError('the client disconnected before the form was complete') : reason)
+    }
+    if (ofRequest.aborted) onAbort()
+    ofRequest.addEventListener('abort', onAbort, { once: true })
     try {
+      const tooLarge = () => FileTooLargeError('the form', maxTotalSize)
+      const feeding = this.#reader.feed(raw.stream(), maxTotalSize, tooLarge)
       for await (const part of this.#reader.parts()) await this.#take(part)
       // Bytes after the last boundary also count, and must have arrived before a response is sent.
       await feeding
     } catch (error) {
-      this.fail(error)
+      this.#reader.fail(error)
+    } finally {
+      ofRequest.removeEventListener('abort', onAbort)
     }
     const { signal } = this.#reader
     if (!signal.aborted) return { fields: this.#fields, files: this.#files }
@@ -78,7 +83,7 @@ class FormReceiver {
     await body.each((chunk) => {
       size += chunk.length
       if (size <= maxFieldSize) chunks.push(chunk)
-      else this.fail(PayloadTooLargeError(`${maxFieldSize} bytes in the field "${shown(name)}"`))
+      else this.#reader.fail(PayloadTooLargeError(`${maxFieldSize} bytes in the field "${shown(name)}"`))
     })
     const value = utf8Text(Buffer.concat(chunks))
     if (value === undefined) throw BadRequestError(`the field "${shown(name)}" is not UTF-8`)
@@ -90,7 +95,7 @@ class FormReceiver {
     let size = 0
     const count = (piece: Uint8Array) => {
       size += piece.length
-      if (size > maxFileSize) this.fail(FileTooLargeError(`the file "${shown(field)}"`, maxFileSize))
+      if (size > maxFileSize) this.#reader.fail(FileTooLargeError(`the file "${shown(field)}"`, maxFileSize))
     }
     const read = async () => {
       const next = await body.next()
@@ -187,27 +192,12 @@ function followed(form: FormReceiver, request: Request): Promise<ReceivedForm> {
   return uploadTrace.run(
     () => ({ request, files: 0, bytes: 0 }),
     async (event) => {
-      const received = await receive(form, request)
+      const received = await form.receive(request)
       const bytes = received.files.reduce((sum, { size }) => sum + size, 0)
       if (event !== undefined) Object.assign(event, { files: received.files.length, bytes })
       return received
     },
   )
-}
-
-async function receive(form: FormReceiver, { raw, signal }: Request): Promise<ReceivedForm> {
-  const onAbort = () => {
-    const reason: unknown = signal.reason
-    const left = reason instanceof DOMException && reason.name === 'AbortError'
-    form.fail(left ? BadRequestError('the client disconnected before the form was complete') : reason)
-  }
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await form.receive(raw.stream())
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
 }
 
 const multipart = /^[\t ]*multipart\/form-data[\t ]*(?:;|$)/i
