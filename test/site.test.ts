@@ -12,6 +12,7 @@ import { faintWords } from './support/contrast.ts'
 import { type Program, startProgram } from './support/docs/program.ts'
 import { questions } from './support/docs/questions.ts'
 import { root } from './support/docs/texts.ts'
+import { withTypeScript } from './support/typescript-process.ts'
 
 const { isInstalled, isContinuousIntegration } = (await import(
   new URL('./support/run/runtimes.mjs', import.meta.url).href
@@ -222,7 +223,7 @@ describe.skipIf(!installed)('the site', () => {
     let browser: Browser
 
     beforeAll(async () => {
-      program = await startProgram(['--import', 'tsx', 'docs/site/serve.ts', '--out', out])
+      program = await startProgram([...withTypeScript, 'docs/site/serve.ts', '--out', out])
       origin = program.url
       browser = await startChromium()
     })
