@@ -16,10 +16,12 @@ export function runMicro(
   { binary }: Runtime,
 ): Promise<MicroSeries[]> {
   const script = fileURLToPath(new URL('child.ts', import.meta.url))
+  // Node.js from 22.18 on reads TypeScript itself.
+  const readsTypes = binary === process.execPath && Reflect.get(process.features, 'typescript')
+  const loader = readsTypes ? [] : ['--import', 'tsx']
   const [command, ...args] = pinned(0, [
     binary,
-    '--import',
-    'tsx',
+    ...loader,
     script,
     names.join(),
     stage.folder,
