@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
 
 /** What came back over one connection. */
@@ -24,6 +24,8 @@ export interface RawOptions {
   readonly waitMs?: number
   /** Write the parts one after the other, with this pause between them. */
   readonly dripMs?: number
+  /** Read nothing for so many milliseconds after each piece. */
+  readonly readMs?: number
   /** Over TLS, whatever the certificate. */
   readonly secure?: boolean
 }
@@ -38,7 +40,7 @@ const statusLine = /HTTP\/1\.[01] (\d{3})/g
 
 /** Sends bytes unchanged over a new connection and collects the response. */
 export function sendRaw(port: number, data: string | string[], options: RawOptions = {}): Promise<RawAnswer> {
-  const { waitMs, quietMs, last, dripMs = 0, secure = false } = options
+  const { waitMs, quietMs, last, dripMs = 0, readMs, secure = false } = options
   let wanted = options.answers ?? (quietMs === undefined ? Number.POSITIVE_INFINITY : 1)
   const parts = typeof data === 'string' ? [data] : data
   return new Promise((resolve, reject) => {
@@ -85,6 +87,7 @@ export function sendRaw(port: number, data: string | string[], options: RawOptio
       write()
     })
     socket.on('data', (chunk) => {
+      if (readMs !== undefined) pauseFor(socket, readMs)
       if (text.length >= keptLength) return
       const piece = chunk.toString('latin1')
       text += piece
@@ -104,6 +107,11 @@ export function sendRaw(port: number, data: string | string[], options: RawOptio
       resolve({ text, statuses: seen.finals, closed, ms: performance.now() - started })
     })
   })
+}
+
+function pauseFor(socket: Socket, ms: number): void {
+  socket.pause()
+  setTimeout(() => socket.resume(), ms)
 }
 
 /** Sends a head and then pieces without end, as fast as they are taken, until the server ends the connection. */
