@@ -1,14 +1,23 @@
-import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { runtimeBinary } from './runtimes/run.mjs'
+import { makeProduction, makeProject, managers, scratch, type, walk } from './support/newcomer.ts'
 import { loadedBy, packageOf } from './support/package/loaded-packages.ts'
-import { buildIfMissing, execOutput, filesOf, installInto, pack, root } from './support/package/tarball.ts'
+import { execOutput, filesOf, root } from './support/package/tarball.ts'
 import { runTsc } from './support/typescript.ts'
 
 interface Manifest {
@@ -122,21 +131,34 @@ await mailer.close()
 console.log(JSON.stringify([...lines, providers.memory.transporter.sent.length]))
 `
 
-let scratch: string
+const [npm] = managers
+/** What a newcomer has before the first change. */
+let project: string
+/** The package that is in it. */
 let tarball: string
+/** The same without what only development needs, and with the types of Node.js. */
 let consumer: string
 
 beforeAll(async () => {
-  buildIfMissing()
-  scratch = await mkdtemp(join(tmpdir(), 'framework-package-'))
-  tarball = await pack(scratch, root, '--ignore-scripts')
+  project = await makeProject(npm!)
+  const [file] = readdirSync(join(project, 'vendor'))
+  tarball = join(project, 'vendor', file!)
   consumer = join(scratch, 'consumer')
-  await installInto(consumer, tarball)
+  await makeProduction(project, consumer)
+  mkdirSync(join(consumer, 'node_modules/@types'), { recursive: true })
+  symlinkSync(join(root, 'node_modules/@types/node'), join(consumer, 'node_modules/@types/node'))
 })
 
-afterAll(() => {
-  if (scratch) rmSync(scratch, { recursive: true, force: true })
+test('npm run new -- --help shows the options and creates nothing', async () => {
+  const folder = join(scratch, 'help')
+  mkdirSync(folder)
+  const said = await type(`${process.execPath} ${join(root, 'new.mjs')} --help`, folder)
+  expect(said).toContain('Usage: framework init [folder] [options]')
+  expect(readdirSync(folder)).toEqual([])
 })
+
+// newcomer.long.test.ts has Bun and Deno, too.
+test('a newcomer gets from a clone to a server in production with npm', () => walk(npm!, project, false))
 
 test('no range of versions is open at its end', () => {
   const ranges = Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies })

@@ -131,23 +131,38 @@ export async function type(line: string, folder: string, env?: NodeJS.ProcessEnv
   return said()
 }
 
+/** From a clone to a project with its packages; returns its folder. */
+export async function makeProject({ name, make, install }: Manager): Promise<string> {
+  const folder = join(scratch, name, 'my-app')
+  for (const line of ['npm ci', make, install, 'npm run new -- ../my-app --container']) says(line)
+  await type(`${make.replace('../my-app', folder)} --container`, root)
+  await type(install, folder)
+  return folder
+}
+
+/** A second folder with the manifest of a project and the packages that production needs, without the optional ones of development. */
+export async function makeProduction(project: string, folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  for (const name of ['package.json', 'package-lock.json', 'vendor'])
+    cpSync(join(project, name), join(folder, name), { recursive: true })
+  link(join(project, 'node_modules'), join(folder, 'node_modules'))
+  await type('npm prune --omit=dev --omit=optional', folder)
+}
+
 /**
- * From a clone to a server in production.
+ * From a project with its packages to a server in production.
  *
  * @param isWhole whether packages are also installed where the image is built, and not linked from the folder of the project
  */
-export async function walk(manager: Manager, isWhole: boolean): Promise<void> {
-  const { name, make, install, dev, run, framework } = manager
-  const folder = join(scratch, name, 'my-app')
+export async function walk(manager: Manager, folder: string, isWhole: boolean): Promise<void> {
+  const { name, dev, run, framework } = manager
   const read = (file: string) => readFileSync(join(folder, file), 'utf8')
   const change = (file: string, from: string, to: string) => {
     expect(read(file)).toContain(from)
     writeFileSync(join(folder, file), read(file).replace(from, to))
   }
 
-  for (const line of ['npm ci', make, install, dev, manager.start, 'npm run new -- ../my-app --container']) says(line)
-  await type(`${make.replace('../my-app', folder)} --container`, root)
-  await type(install, folder)
+  for (const line of [dev, manager.start]) says(line)
 
   // Generated files are wired as their notes say, and the variables that they read have values at once.
   says('framework -- generate-controller books')
@@ -232,7 +247,14 @@ async function installByLinks(from: string, folder: string): Promise<void> {
 
 /** The files of a folder under second names: to copy those of all packages takes ten times as long. */
 function link(from: string, to: string): void {
-  if (spawnSync('cp', ['-al', from, to]).status === 0) return
+  if (spawnSync('cp', ['-al', from, to]).status === 0) {
+    // npm writes its list of the packages in place, which would be that of both.
+    const list = '.package-lock.json'
+    if (!existsSync(join(from, list))) return
+    rmSync(join(to, list))
+    cpSync(join(from, list), join(to, list))
+    return
+  }
   // On another file system, or without GNU's program.
   rmSync(to, { recursive: true, force: true })
   cpSync(from, to, { recursive: true, verbatimSymlinks: true })

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -82,21 +82,4 @@ export function filesOf(tarball: string): string[] {
     at += 512 * (1 + Math.ceil(Number.parseInt(field(124, 12), 8) / 512))
   }
   return files.sort()
-}
-
-/** A project whose only dependency is the tarball, with the Node types that every TypeScript server project has. */
-export async function installInto(folder: string, tarball: string): Promise<void> {
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(
-    join(folder, 'package.json'),
-    JSON.stringify({
-      name: 'consumer',
-      private: true,
-      type: 'module',
-      dependencies: { [manifest.name]: `file:${tarball}` },
-    }),
-  )
-  await npm(['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], folder)
-  mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
-  symlinkSync(join(root, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'))
 }

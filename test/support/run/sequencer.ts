@@ -10,7 +10,6 @@ const longest = [
   'test/cli/serve.test.ts',
   'test/cli/start.test.ts',
   'test/docs.test.ts',
-  'test/newcomer.test.ts',
   'test/package.test.ts',
   'test/plugins/queues/kills.test.ts',
   'test/plugins/queues/portable.test.ts',
