@@ -1,13 +1,10 @@
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { printTable } from '../columns.ts'
 import { wrongUsage } from '../failure.ts'
-import { packageFolder } from '../package.ts'
 import { readRecording } from '../rehearse/recording.ts'
 import { type Outcome, rehearse as run } from '../rehearse/rehearse.ts'
 import { readRequests } from '../rehearse/requests.ts'
 import { number, onOff, ownCommand, text, wholeNumber } from '../run/own-command.ts'
-import { chooseRuntime, runtimeOf } from '../serve/runtime.ts'
+import { chooseRuntime, productionArguments, runtimeOf } from '../serve/runtime.ts'
 import { productionFile } from '../start/production-file.ts'
 
 export const rehearse = ownCommand({
@@ -38,10 +35,7 @@ It sends GET to the routes without parameters and opens websockets, or it sends 
     if (!health.startsWith('/')) throw wrongUsage(`--health takes a path such as /health/ready, not "${health}"`)
     const { runtime, program } = chooseRuntime(folder, runtimeOf(flags.runtime))
     const file = productionFile(folder, runtime, flags.entry)
-    const flag = runtime === 'node' ? '--import' : '--preload'
-    const preloads = ['start', 'rehearse'].map((name) => join(packageFolder(), `dist/cli/${name}/preload.js`))
-    const first = runtime === 'deno' ? ['run', '-A', '--unstable-net'] : []
-    const args = [...first, ...preloads.flatMap((path) => [flag, pathToFileURL(path).href]), file]
+    const args = productionArguments(runtime, file, 'start', 'rehearse')
     process.env.NODE_ENV ??= 'production'
     const { requests, traffic } = flags
     if (requests !== undefined && traffic !== undefined) throw wrongUsage('--requests and --traffic exclude each other')

@@ -1,12 +1,10 @@
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CommandFailure, wrongUsage } from '../failure.ts'
-import { packageFolder } from '../package.ts'
 import type { Runtime } from '../project/project.ts'
 import { endWithScript } from '../run/orphan.ts'
 import { number, ownCommand, text, wholeNumber } from '../run/own-command.ts'
-import { chooseRuntime, nameOf, ownRuntime, runtimeOf } from '../serve/runtime.ts'
+import { chooseRuntime, nameOf, ownRuntime, preloadOf, productionArguments, runtimeOf } from '../serve/runtime.ts'
 import { productionFile } from '../start/production-file.ts'
 import { Supervisor } from '../start/supervisor.ts'
 import { clusterBy, type Spawn, sharedPorts, spawnBy } from '../start/worker.ts'
@@ -48,22 +46,16 @@ function workersOf(given: string | undefined): number {
 }
 
 async function spawnOn(runtime: Runtime, program: string, folder: string, file: string): Promise<Spawn> {
-  const preload = join(packageFolder(), 'dist/cli/start/preload.js')
   if (runtime === 'node') {
     if (ownRuntime() !== 'node')
       throw new CommandFailure(
         `--runtime node: run this command on Node.js, since ${nameOf(ownRuntime())} cannot share its port`,
       )
-    return clusterBy(folder, file, pathToFileURL(preload).href)
+    return clusterBy(folder, file, pathToFileURL(preloadOf('start')).href)
   }
   if (process.platform !== 'linux')
     throw new CommandFailure(
       `${nameOf(runtime)} can share a port between processes only on Linux (SO_REUSEPORT); start ${file} itself here, or run on Node.js`,
     )
-  const args = {
-    bun: ['--preload', preload, file],
-    // Deno counts sharing a port as unstable.
-    deno: ['run', '-A', '--unstable-net', '--preload', preload, file],
-  }
-  return spawnBy(program, args[runtime], folder)
+  return spawnBy(program, productionArguments(runtime, file, 'start'), folder)
 }

@@ -14,11 +14,21 @@ const names = { node: 'Node.js', bun: 'Bun', deno: 'Deno' } as const
 /** The name of a runtime in its official spelling. */
 export const nameOf = (runtime: Runtime): string => names[runtime]
 
+/** The module of this package that runs before the first one of an application. */
+export const preloadOf = (command: string): string => join(packageFolder(), `dist/cli/${command}/preload.js`)
+
+/** The arguments with which a runtime runs a file in production, after these modules of this package. */
+export function productionArguments(runtime: Runtime, file: string, ...preloads: readonly string[]): string[] {
+  const flag = runtime === 'node' ? '--import' : '--preload'
+  const before = preloads.flatMap((command) => [flag, pathToFileURL(preloadOf(command)).href])
+  // Deno counts sharing a port as unstable.
+  return [...(runtime === 'deno' ? ['run', '-A', '--unstable-net'] : []), ...before, file]
+}
+
 /** How the development server runs a start file. */
 export function chooseLaunch(folder: string, startFile: string, asked?: Runtime) {
   const { runtime, program } = chooseRuntime(folder, asked)
-  // The module of this package that runs before the start file.
-  const preload = join(packageFolder(), 'dist/cli/serve/preload.js')
+  const preload = preloadOf('serve')
   const args = {
     node: ['--import', pathToFileURL(preload).href, startFile],
     // Bun would read the environment files by its own rules, and for example replace `$NAME` with other variables.
