@@ -114,6 +114,6 @@ function gitignore({ folder, packageManager, parts: chosen }: InitSettings): Sca
     '.env',
     '.env.local',
     '.env.*.local',
-    ...databaseKinds.flatMap((one) => (chosen.has(one) ? databases[one].ignored : [])),
+    ...databaseKinds.flatMap((one) => (chosen.has(one) ? (databases[one].ignored ?? []) : [])),
   ])
 }
