@@ -22,12 +22,6 @@ export const { FileTooLargeError } = defineErrors({
   FileTooLargeError: [413, (what: string, limit: number) => `${what} is larger than ${limit} bytes`],
 })
 
-/** A form that has been read to its end. */
-interface ReceivedForm {
-  readonly fields: Record<string, string | string[]>
-  readonly files: readonly StoredFile[]
-}
-
 /** Reads one multipart body into fields and files. If that fails, the files already stored are released. */
 class FormReceiver {
   readonly #limits: UploadLimits
@@ -43,7 +37,8 @@ class FormReceiver {
     this.#reader = new PartReader(boundary, limits.maxFiles + limits.maxFields)
   }
 
-  async receive({ raw, signal: ofRequest }: Request): Promise<ReceivedForm> {
+  /** Reads the form to its end. */
+  async receive({ raw, signal: ofRequest }: Request) {
     const { maxTotalSize } = this.#limits
     const onAbort = () => {
       const reason: unknown = ofRequest.reason
@@ -188,7 +183,7 @@ async function refuseUnread(raw: RawRequest, limit: number): Promise<void> {
   throw FileTooLargeError('the form', limit)
 }
 
-function followed(form: FormReceiver, request: Request): Promise<ReceivedForm> {
+function followed(form: FormReceiver, request: Request) {
   return uploadTrace.run(
     () => ({ request, files: 0, bytes: 0 }),
     async (event) => {
