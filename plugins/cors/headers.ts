@@ -48,13 +48,6 @@ export function setOriginHeaders(policy: CorsPolicy, allowed: string | undefined
   if (policy.credentials) res.setHeader('access-control-allow-credentials', 'true')
 }
 
-/** Sets the header that lists which headers of the response scripts may read. */
-export function setExposedHeaders(policy: CorsPolicy, allowed: string | undefined, res: Response): void {
-  if (allowed !== undefined && policy.exposedHeaders !== undefined) {
-    res.setHeader('access-control-expose-headers', policy.exposedHeaders)
-  }
-}
-
 const headerList = /^[!#$%&'*+\-.^_`|~0-9A-Za-z, \t]*$/
 
 /** Sets the headers of the response to a preflight, which say what the actual request may contain. */

@@ -1,5 +1,5 @@
 import { definePlugin, type Next, type Request, type Response } from '../../kernel/index.ts'
-import { allowedOrigin, isPreflight, setExposedHeaders, setOriginHeaders, setPreflightHeaders } from './headers.ts'
+import { allowedOrigin, isPreflight, setOriginHeaders, setPreflightHeaders } from './headers.ts'
 import { corsOptions } from './options.ts'
 
 /**
@@ -21,7 +21,8 @@ export const cors = definePlugin({
     const proceed = (allowed: string | undefined, req: Request, res: Response, next: Next) => {
       setOriginHeaders(policy, allowed, res)
       if (!isPreflight(req)) {
-        setExposedHeaders(policy, allowed, res)
+        if (allowed !== undefined && policy.exposedHeaders !== undefined)
+          res.setHeader('access-control-expose-headers', policy.exposedHeaders)
         return next()
       }
       setPreflightHeaders(policy, allowed, req, res)

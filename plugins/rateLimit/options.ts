@@ -139,21 +139,15 @@ export type Rule = { readonly [Name in keyof Required<RateLimitRule>]: RateLimit
 /** A limit of a route. One that only has another cost `sharesCount`: it takes that from the limit of the server. */
 export type OwnLimit = false | { readonly rule: Rule; readonly sharesCount: boolean }
 
-/** The limits of a route; `undefined` where it has none of its own. */
-export interface RouteLimits {
-  readonly address: OwnLimit | undefined
-  readonly subject: OwnLimit | undefined
-}
-
 const ofAddress = option.overrides(option.shape({ ...rule, subject: option.value(subject.takes).guard() }))
 const ofSubject = option.overrides(option.shape(rule))
 
-/** Options of one route: missing ones are taken from the server, and so is the store, always. */
+/** The limits of one route, `undefined` where it has none of its own: missing options are taken from the server, and so is the store, always. */
 export function rateLimitOfRoute(
   given: unknown,
   place: OptionPlace,
   { settings }: { readonly settings: RateLimitSettings },
-): RouteLimits {
+): { readonly address: OwnLimit | undefined; readonly subject: OwnLimit | undefined } {
   if (given === false) return { address: false, subject: false }
   const read = ofAddress(given, place, { settings })
   const { subject: own, ...rest } = Object(given) as RouteRateLimit
