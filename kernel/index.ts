@@ -58,7 +58,6 @@ export {
   optionNames,
   quoted,
 } from './support/options.ts'
-export { safely } from './support/safely.ts'
 export { type DeclarationTrace, declarationPoint, Trace, type TraceOutcome, TracePoint } from './support/trace.ts'
 export { isInTime, isPromise, within } from './support/within.ts'
 export type { WorkerPlace } from './support/worker.ts'

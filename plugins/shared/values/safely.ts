@@ -1,4 +1,5 @@
-import { isPromise, safely } from '../../../kernel/index.ts'
+import { isPromise } from '../../../kernel/index.ts'
+import { safely } from '../../../kernel/support/safely.ts'
 
 export { safely }
 
