@@ -107,7 +107,7 @@ export class Outbox {
         : claim.replace(/{(\w+)}/g, (_, name) => parts[name]!),
       next: `${claimed} where id = (select id from ${table} where sender = $1 and ${key} = $2 and id <> $3 order by id limit 1) and due_at <= ${now} ${returned}`,
       remove: `delete from ${table} where id = $1`,
-      postpone: `update ${table} set due_at = ${now} + $1, attempts = attempts + $2, error = $3, ${key} = $4 where id = $5`,
+      postpone: `update ${table} set due_at = ${now} + $1, attempts = attempts + $2, error = $3, sender = $4 where id = $5`,
       due: `select distinct sender from ${table} where due_at <= ${now}`,
       counts: `select sender, count(*) as messages, ${now} - min(created_at) as oldest from ${table} group by sender order by sender`,
     }
@@ -272,11 +272,11 @@ export class Outbox {
     const isRefused = !this.#isEnding && (error as { code?: unknown }).code === 'QueuePayloadError'
     // Closing ends the connections of the senders: that is not a failure of the message.
     const pause = this.#isEnding ? 0 : isRefused ? never : Math.min(1_000 * 2 ** attempts, maxPause)
-    // Under a key of its own it stops no others.
-    const nextKey = isRefused ? `${key.slice(0, 200)} refused ${id}` : key
-    await this.#query('postpone', [pause, Number(!this.#isEnding), keptText(error.message).slice(0, 500), nextKey, id])
+    // With a sender that nobody looks for it stops no others, and no claim passes it.
+    const next = isRefused ? `${sender} refused` : sender
+    await this.#query('postpone', [pause, Number(!this.#isEnding), keptText(error.message).slice(0, 500), next, id])
     const fields = { err: error, sender, key, attempt: attempts + 1 }
-    const next = isRefused ? `it has no further attempt (row ${id})` : `next attempt in ${pause} ms`
-    if (!this.#isEnding) this.#log.error(fields, `a message of the outbox was not delivered, and stays; ${next}`)
+    const then = isRefused ? `it has no further attempt (row ${id})` : `next attempt in ${pause} ms`
+    if (!this.#isEnding) this.#log.error(fields, `a message of the outbox was not delivered, and stays; ${then}`)
   }
 }

@@ -135,14 +135,13 @@ function shorten(line: string): string {
     typeof value === 'string' && value.length > maxText
       ? `${value.slice(0, maxText)}… (${value.length} characters)`
       : value
-  try {
+  const note = `an entry of ${line.length} characters was cut`
+  const shorter = safely(() => {
     const entry = JSON.parse(line, cut) as Record<string, unknown>
     const short = `${JSON.stringify(entry)}\n`
     if (short.length <= maxLine) return short
     const { level, time, pid, hostname, reqId, msg } = entry
-    const note = `an entry of ${line.length} characters was cut`
     return `${JSON.stringify({ level, time, pid, hostname, reqId, msg, cut: note })}\n`
-  } catch {
-    return `${JSON.stringify({ level: 40, time: systemClock.now(), msg: `an entry of ${line.length} characters was cut` })}\n`
-  }
+  })
+  return shorter ?? `${JSON.stringify({ level: 40, time: systemClock.now(), msg: note })}\n`
 }

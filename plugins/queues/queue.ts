@@ -189,13 +189,13 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   /** Begins a repetition. */
   async #repeat(payload: Payload, when: RepeatSettings, options: Options | undefined): Promise<{ id: string }> {
     const { engines, repeats } = this.#queues
-    const text = this.#textOf(payload)
+    // It may begin before the configuration of its server is known.
+    const resolved = () => engines.resolve<SubscribedQueue>(this.#self)
+    const text = this.#textOf(payload, resolved())
     await this.#self.check?.(JSON.parse(text))
     const { repeat: _, ...rest } = options as PublishOptions
     // A tick comes from a timer, and a key of one tenant is not that of another.
     const tenant = currentTenant()
-    // It may begin before the configuration of its server is known.
-    const resolved = () => engines.resolve<SubscribedQueue>(this.#self)
     repeats.locksFor(resolved())
     repeats.begin(this.#self, { ...when, key: nameInTenant(when.key) }, (tick) =>
       inTenant(tenant, async () => {
@@ -210,9 +210,10 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
     return { id: when.key }
   }
 
-  #textOf(payload: Payload): string {
+  #textOf(payload: Payload, engine: SubscribedQueue): string {
     const text = jsonText(payload, (why) => QueuePayloadError(this.name, why))
     if (text.includes('proto') && reachesPrototype(JSON.parse(text))) throw QueuePayloadError(this.name, dangerous)
+    refuseUnkept(engine, text)
     return text
   }
 
@@ -220,8 +221,7 @@ export class Queue<Payload, Options = PublishOptions, Received = Payload> {
   #send(engines: Engines, engine: SubscribedQueue, payloads: readonly Payload[], settings: readonly MessageSettings[]) {
     const { check } = engine
     // Serialised before anything is awaited: the caller may change the payload afterwards.
-    const texts = payloads.map((payload) => this.#textOf(payload))
-    if ((engine.standsFor ?? engine).kind === 'pgboss') refuseUnkept(this.name, texts)
+    const texts = payloads.map((payload) => this.#textOf(payload, engine))
     const options = settings.map(({ native }) => native)
     const sending = { engines, engine, payloads, settings, texts, options, tenant: currentTenant()?.id }
     // Checked as it will arrive, but published as given, so that a schema does not change it twice.

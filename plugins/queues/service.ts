@@ -289,7 +289,12 @@ export class QueueService {
       )
     // JSON has no `undefined`.
     const options = given.map((one) => one ?? undefined)
-    await this.engines.ask(queue, (driver, signal) => driver.publish(name, { texts, options, metas, signal }))
+    // Each part has the time limit of a call: all together could be late in every attempt, and would send the first ones again each time.
+    for (let at = 0; at < texts.length; at += 500) {
+      const part = <One>(all: readonly One[]) => all.slice(at, at + 500)
+      const batch = { texts: part(texts), options: part(options), metas: part(metas) }
+      await this.engines.ask(queue, (driver, signal) => driver.publish(name, { ...batch, signal }))
+    }
   }
 
   /** The queues whose engine is configured. @internal */

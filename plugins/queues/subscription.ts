@@ -209,9 +209,9 @@ export class Subscription {
   readonly #deliver: Deliver = (payload, delivery, settle) => {
     const { name, version } = this.queue
     const meta = delivery.meta === undefined ? noMeta : metaOf(delivery.meta, name)
-    // One that is expired is given up by any process: a newer one may never come. A dead letter queue needs no versions.
+    // One that is expired or lost is given up by any process: a newer one may never come. A dead letter queue needs no versions.
     const isNewer = (meta.version ?? 1) > version && (version > 1 || (meta.queue ?? name) === name)
-    if (isNewer && !isExpired(meta)) return this.#giveBack(meta.version!, delivery, settle)
+    if (isNewer && !delivery.lost && !isExpired(meta)) return this.#giveBack(meta.version!, delivery, settle)
     const call = new Received(name, delivery, meta, this.#running)
     // The call of a batch has a limit of its own, from its beginning.
     const timeout = this.#collector === undefined ? this.#limitOf(meta, delivery) : delivery.timeout

@@ -13,6 +13,7 @@ import { followChannel, together } from '../shared/development/held-channel.ts'
 import { errorType, methodAttribute, type OpenTelemetryApi } from '../shared/development/open-telemetry.ts'
 import { hideInText } from '../shared/values/marked.ts'
 import { cutText, redactText } from '../shared/values/redact-text.ts'
+import { safely } from '../shared/values/safely.ts'
 import { currentTenant } from '../shared/values/tenants.ts'
 import { wrapWork } from '../shared/work/wrap-work.ts'
 
@@ -53,14 +54,13 @@ const shown = (text: string) => redactText(cutText(hideInText(text), maxText))
 
 /** What an exception event says about a thrown value, which may be anything: an object with getters that throw, for example. */
 function exceptionOf(thrown: unknown): { name: string; message: string; stack?: string } {
-  try {
-    const type = errorType(thrown) ?? '_OTHER'
-    if (!(thrown instanceof Error)) return { name: type, message: shown(String(thrown)) }
+  const read = () => {
+    const name = errorType(thrown) ?? '_OTHER'
+    if (!(thrown instanceof Error)) return { name, message: shown(String(thrown)) }
     const { message, stack } = thrown
-    return { name: type, message: shown(String(message)), ...(typeof stack === 'string' && { stack: shown(stack) }) }
-  } catch {
-    return { name: '_OTHER', message: 'the thrown value cannot be read' }
+    return { name, message: shown(String(message)), ...(typeof stack === 'string' && { stack: shown(stack) }) }
   }
+  return safely(read, { name: '_OTHER', message: 'the thrown value cannot be read' })
 }
 
 /** The name of a span and its attributes for a method. */

@@ -1,6 +1,7 @@
 import { quoted } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../../shared/options/index.ts'
 import { zoneByName } from '../../shared/schedule/zone.ts'
+import { safely } from '../../shared/values/safely.ts'
 import { timeoutOption } from '../../shared/work/attempt.ts'
 import type { CronErrorHandler } from '../failures.ts'
 
@@ -24,13 +25,8 @@ export interface CronJobOptions {
 
 const zoneTakes = 'a time zone such as "Europe/Rome"'
 export const timezone = option.custom<string, string>(zoneTakes, (given, place) => {
-  try {
-    if (typeof given !== 'string' || given === '') throw new RangeError('no name')
-    zoneByName(given)
-    return given
-  } catch {
-    return void place.wrong(quoted(given), zoneTakes)
-  }
+  const isZone = typeof given === 'string' && given !== '' && safely(() => zoneByName(given)) !== undefined
+  return isZone ? given : void place.wrong(quoted(given), zoneTakes)
 })
 
 /** Excludes NUL, which Postgres cannot store, and lone surrogates, which cannot be written in an address. */

@@ -1,4 +1,5 @@
 import { defineErrors } from '../../../kernel/index.ts'
+import type { QueueRef } from './custom.ts'
 
 export const { QueueUnavailableError, QueueNotConfiguredError, QueueConfigurationError } = defineErrors({
   // All with status 500: details about an application are not for its clients.
@@ -46,9 +47,9 @@ export const { QueueServerError, QueueExpiredError, QueueVersionError, QueueOper
 const unkept = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
 /** Refuses at once what Postgres would refuse later: in a transaction, which would then fail, or in the outbox, after the commit. */
-export function refuseUnkept(queue: string, texts: readonly string[]): void {
-  if (texts.some((text) => unkept.test(text)))
-    throw QueuePayloadError(queue, 'has a character that Postgres cannot keep, such as NUL')
+export function refuseUnkept({ name, kind, standsFor }: QueueRef, text: string): void {
+  if ((standsFor?.kind ?? kind) === 'pgboss' && unkept.test(text))
+    throw QueuePayloadError(name, 'has a character that Postgres cannot keep, such as NUL')
 }
 
 /** Why a payload is refused that could change the prototype of what it is merged into. */

@@ -21,7 +21,10 @@ const wheres: { readonly [State in MessageState]: readonly [where: string, order
   delayed: ["state in ('created', 'retry') and start_after > now()", 'start_after'],
   failed: [hasFailed, 'completed_on desc'],
 }
-const [thisOf, theseOf] = ['name = $1 and id::text = $2', 'name = $1 and id::text = any($2)']
+// A list may have ids in another form than pg-boss's; for one, the index of the primary key is used.
+const [thisOf, theseOf] = ['name = $1 and id = $2::uuid', 'name = $1 and id::text = any($2)']
+/** The attempt of a job: `$3` is the retries before it, and `$4` whether it was marked as the last, above any number that an attempt has. */
+const attempt = 'retry_count in ($3, case when $4::boolean then retry_limit + 1 end)'
 const ms3 = "$3 * interval '1 millisecond'"
 const cases = Object.entries(wheres).map(([state, [where]]) => `when ${where} then '${state}'`)
 const stateOf = `case ${cases.join(' ')} end as as_state`
@@ -120,10 +123,11 @@ export class PgbossOperations implements QueueOperations {
     return rows[0]?.is_there === true
   }
 
-  /** Whether an attempt still has its job, and not a later one, after a time without connection; sets the limit by which it fails. */
-  async isHeld(topic: string, id: string, retries: number, limit: number): Promise<boolean> {
-    const text = `update job set retry_limit = $4 where ${thisOf} and state = 'active' and retry_count = $3 returning id`
-    return (await this.#rows(text, topic, id, retries, limit)).length > 0
+  /** Whether an attempt still has its job, and not a later one, after a time without connection; one that is final is marked as the last. */
+  async isHeld(topic: string, id: string, retries: number, isFinal: boolean): Promise<boolean> {
+    const marked = 'case when $4 then retry_limit + 1 else retry_count end'
+    const text = `update job set retry_count = ${marked} where ${thisOf} and state = 'active' and ${attempt} returning id`
+    return (await this.#rows(text, topic, id, retries, isFinal)).length > 0
   }
 
   /** Puts a job back that this process cannot handle, without counting the attempt. */
@@ -132,11 +136,11 @@ export class PgbossOperations implements QueueOperations {
     await this.#rows(text, topic, id, foreignPause(), retries)
   }
 
-  /** Sets when a job is due whose attempt has failed, as pg-boss knows whole seconds and no `jitter`, and the limit that it had. */
-  async postpone(topic: string, id: string, retries: number, limit: number, ms: number | undefined): Promise<void> {
+  /** Sets when a job is due whose attempt has failed, as pg-boss knows whole seconds and no `jitter`; takes the mark of a last attempt away. */
+  async postpone(topic: string, id: string, retries: number, isFinal: boolean, ms: number | undefined): Promise<void> {
     const due = `case state when 'retry' then coalesce(now() + $5 * interval '1 millisecond', start_after) else start_after end`
-    const text = `update job set retry_limit = $4, start_after = ${due} where ${thisOf} and state in ('retry', 'failed') and retry_count = $3`
-    await this.#rows(text, topic, id, retries, limit, ms)
+    const text = `update job set retry_count = $3, start_after = ${due} where ${thisOf} and state in ('retry', 'failed') and ${attempt}`
+    await this.#rows(text, topic, id, retries, isFinal, ms)
   }
 
   /** Deletes what was done a week ago, when pg-boss would: only what is done has an end. */

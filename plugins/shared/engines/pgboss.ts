@@ -229,10 +229,9 @@ export class PgbossDriver implements QueueDriver<PgbossMessage> {
     const { backoff } = metaOf(meta, topic)
     const pause = backoff && pauseAfter(delivery.attempt, backoff)
     return this.#settle(topic, async () => {
-      // pg-boss cannot end a job before its last attempt, so this becomes the last until it has failed.
-      const limit = outcome.final ? retryCount : retryLimit
-      if (await this.#jobs.isHeld(topic, id, retryCount, limit)) await boss.fail(topic, id, output)
-      await this.#jobs.postpone(topic, id, retryCount, retryLimit, pause)
+      // pg-boss cannot end a job before its last attempt.
+      if (await this.#jobs.isHeld(topic, id, retryCount, outcome.final)) await boss.fail(topic, id, output)
+      if (outcome.final || pause !== undefined) await this.#jobs.postpone(topic, id, retryCount, outcome.final, pause)
     })
   }
 

@@ -169,7 +169,8 @@ const repeat = option
   })
 
 /** The seconds after which pg-boss gives a job to another worker, unless its publisher has others, and the most that it accepts. */
-const [usualExpiry, maxExpiry] = [900, 86_400]
+// Version 10 of pg-boss takes less than a day.
+const [usualExpiry, maxExpiry] = [900, 86_399]
 /** The part of that time in which an attempt must end here: otherwise its failure would end the attempt of the other worker. */
 export const expiryShare = 0.98
 
