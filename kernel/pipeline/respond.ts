@@ -315,7 +315,4 @@ function describeCurrent(current: Current, { method, route, path }: KernelReques
 }
 
 const describeFailure = (error: unknown) =>
-  safely(
-    () => (error instanceof Error ? `${error.name}: ${error.message}` : String(error)),
-    'an error that cannot be read',
-  )
+  safely(() => (error instanceof Error ? `${error.name}: ${error.message}` : String(error)), 'an unreadable error')

@@ -17,7 +17,7 @@ export function describeError(value: unknown, forText: boolean, depth = 0): unkn
   if (!(value instanceof Error)) {
     return typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function' ? String(value) : value
   }
-  try {
+  const read = () => {
     const described: Record<string, unknown> = { type: value.name, message: value.message, stack: value.stack }
     if ('code' in value) described.code = value.code
     if (forText) described.isOwn = namesPlaces(value)
@@ -25,9 +25,8 @@ export function describeError(value: unknown, forText: boolean, depth = 0): unkn
     if (value instanceof AggregateError && depth < 2)
       described.errors = value.errors.slice(0, 20).map((e) => describeError(e, forText, depth + 1))
     return described
-  } catch {
-    return { type: 'Error', message: 'an error that cannot be read' }
   }
+  return safely(read, { type: 'Error', message: 'an error that cannot be read' })
 }
 
 function toLine(level: Level, bound: Record<string, unknown>, fields: object, message: string | undefined): string {

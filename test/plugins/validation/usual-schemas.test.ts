@@ -44,3 +44,13 @@ test.each(Object.entries(drafts))('a schema is refused where the schema of schem
   }
   expect(Math.min(...counts)).toBeGreaterThan(200)
 })
+
+const hidden = Object.defineProperty({}, 'type', { value: 'strng' })
+test.each([
+  ['an inherited keyword', Object.create({ type: 'strng' })],
+  ['a keyword that is not enumerable', { type: 'object', properties: { a: hidden } }],
+  ['a list of names with a hole', { required: new Array(1) }],
+  ['a list of schemas with a hole', { allOf: new Array(1) }],
+])('what only Ajv sees is not usual: %s', (_, schema) => {
+  expect(() => checkSchema(schema, 'draft-07')).toThrow('it is not a valid JSON Schema')
+})
