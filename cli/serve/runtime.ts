@@ -20,7 +20,8 @@ export const preloadOf = (command: string): string => join(packageFolder(), `dis
 /** The arguments with which a runtime runs a file in production, after these modules of this package. */
 export function productionArguments(runtime: Runtime, file: string, ...preloads: readonly string[]): string[] {
   const flag = runtime === 'node' ? '--import' : '--preload'
-  const before = preloads.flatMap((command) => [flag, pathToFileURL(preloadOf(command)).href])
+  // Bun does not decode URLs.
+  const before = preloads.map(preloadOf).flatMap((path) => [flag, runtime === 'bun' ? path : pathToFileURL(path).href])
   // Deno counts sharing a port as unstable.
   return [...(runtime === 'deno' ? ['run', '-A', '--unstable-net'] : []), ...before, file]
 }
