@@ -87,7 +87,7 @@ export class DenoAdapter implements Adapter {
           onListen: () => {},
           // Also called for a stream that broke off, which has already been reported.
           onError: () => new Response(null, { status: 500 }),
-          ...(https && { key: text(https.key), cert: text(https.cert) }),
+          ...(https && { key: String(Buffer.from(https.key)), cert: String(Buffer.from(https.cert)) }),
         },
         answer,
       )
@@ -149,10 +149,6 @@ export class DenoAdapter implements Adapter {
     this.#abort = undefined
     await Promise.race([this.#server?.shutdown(), this.#server?.finished, this.#givenUp])
   }
-}
-
-function text(material: string | Uint8Array): string {
-  return typeof material === 'string' ? material : new TextDecoder().decode(material)
 }
 
 /**

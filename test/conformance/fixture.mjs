@@ -130,6 +130,10 @@ export function makeApp(Server, options, file) {
     ),
   )
   server.get('/file', (_req, res) => res.file(file))
+  server.post('/abort', { json: false }, async (req) => {
+    if (!req.signal.aborted) await new Promise((resolve) => req.signal.addEventListener('abort', resolve))
+    events.push('post aborted')
+  })
   server.get('/abort', async (req) => {
     events.push('abort begins')
     await new Promise((resolve) => req.signal.addEventListener('abort', resolve))

@@ -77,6 +77,17 @@ async function askModern(
   }
 }
 
+/** Begins a request over HTTP/2 whose body does not begin, and breaks the connection off. */
+async function leave(port: number, path: string): Promise<void> {
+  const session = connectModern(`https://localhost:${port}`, { ca: https.cert, servername: 'localhost' })
+  session.on('error', () => {})
+  const stream = session.request({ ':method': 'POST', ':path': path }, { endStream: false }).on('error', () => {})
+  // By the response to a later one, the server has this request.
+  await once(session.request({ ':path': '/hello' }).resume(), 'end')
+  stream.destroy()
+  session.destroy()
+}
+
 /** Sends bytes to the port and waits for the end of the connection, at most a second. */
 function throwAt(port: number, bytes: string | Buffer): Promise<void> {
   return new Promise((resolve) => {
@@ -108,6 +119,8 @@ describe.each(targets)('https on $name', (target) => {
           ['/json', '', null],
         ] as const)
           expect([json, await askModern(app.port, path, json)]).toEqual([json, { status: 200, body: { body } }])
+        await leave(app.port, '/abort')
+        await expect.poll(async () => (await ask(app.port, '/events')).body).toEqual(['post aborted'])
       }
       const rubbish = ['GET / HTTP/1.1\r\nHost: a\r\n\r\n', '\x16\x03\x01', Buffer.alloc(4_096, 0xff), '\r\n\r\n']
       await Promise.all(Array.from({ length: 40 }, (_, i) => throwAt(app.port, rubbish[i % rubbish.length]!)))
@@ -123,7 +136,7 @@ describe.each(targets)('https on $name', (target) => {
       const silent = connect(app.port, '127.0.0.1').on('error', () => {})
       await pause(100)
       expect(await ask(app.port, '/hello')).toEqual({ status: 200, body: { hello: 'world' } })
-      expect((await ask(app.port, '/events')).body).toEqual([])
+      expect((await ask(app.port, '/events')).body).toEqual(modern ? ['post aborted'] : [])
       app.signal('SIGTERM')
       expect(await app.exited).toBe(0)
       silent.destroy()

@@ -4,7 +4,7 @@ import type { FrameworkError } from '../../support/errors.ts'
 import { isDeno } from '../../support/runtime-name.ts'
 import { within } from '../../support/within.ts'
 import { type RequestHandler, upgradeOf } from '../adapter.ts'
-import { HeaderTooLargeError, hostFor, separator } from '../head.ts'
+import { HeaderTooLargeError, hostFor, lateRequest, separator } from '../head.ts'
 import { IncomingBody, type IncomingSource } from '../incoming-body.ts'
 import { declaredLength, mostUnread } from '../sending.ts'
 import { breakingOff, emptyResponse, plainBody, responseInit, unshared, webStream } from './fetch-body.ts'
@@ -13,6 +13,7 @@ import { addressOf, type FetchContext, type HeaderLines, inProcess, type Phase }
 const lowerH = 104
 const slash = 47
 const encoder = new TextEncoder()
+const noLines: HeaderLines = []
 
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
@@ -23,7 +24,7 @@ export function fetchHandler(
   context: Partial<FetchContext> = {},
 ): (request: WebRequest, info?: unknown) => WebResponse | Promise<WebResponse> {
   const whole: FetchContext = { ...inProcess, activity: { count: 0, working: 0 }, ...context }
-  const hidesBodies = isDeno && (whole.secure || !whole.wire)
+  const hidesBodies = isDeno && whole.wire && whole.secure
   return (request, info) => {
     whole.activity.count++
     whole.activity.working++
@@ -45,6 +46,8 @@ class FetchRequest implements RawRequest {
   #body: IncomingBody | undefined
   /** The body where only its first piece has shown whether there is one. */
   #found: IncomingSource | undefined
+  /** Whether that piece did not arrive in time. */
+  #isLate = false
   #response: WebResponse | undefined
   #resolve: ((response: WebResponse) => void) | undefined
   #onGone: (() => void) | undefined
@@ -137,12 +140,16 @@ class FetchRequest implements RawRequest {
     return this.#request.body?.locked === false && !this.#request.bodyUsed
   }
 
-  /** Waits for the first piece of a hidden body, or for its end; after the time limit, reading it will be too late as well. */
+  /** Waits for the first piece of a hidden body, or for its end. */
   async findBody(): Promise<void> {
     const [first, all] = this.#request.body!.tee()
     const reader = first.getReader()
-    const hasBody = within(hasBytes(reader), this.#context.limits.receiveTimeout, () => true, systemClock)
-    this.#found = new Response((await hasBody.catch(() => true)) ? all : null)
+    // A signal that has not been read before the client leaves never aborts.
+    void this.#request.signal
+    const { receiveTimeout } = this.#context.limits
+    const found = await within(hasBytes(reader), receiveTimeout, () => 'late', systemClock).catch(() => true)
+    this.#isLate = found === 'late'
+    this.#found = new Response(found ? all : null)
     reader.cancel().catch(() => {})
   }
 
@@ -197,9 +204,8 @@ class FetchRequest implements RawRequest {
   refusal(): FrameworkError | undefined {
     const { limits } = this.#context
     const url = this.#url
-    if (url.length > limits.maxHeaderSize) return HeaderTooLargeError(`more than ${limits.maxHeaderSize} bytes`)
-    const lines = this.#allLines
-    if (lines === undefined) return undefined
+    if (this.#isLate) return lateRequest()
+    const lines = this.#allLines ?? noLines
     let size = url.length
     // Colon, blank, line end.
     for (let i = 0; i < lines.length; i++) size += lines[i]![0].length + lines[i]![1].length + 4
