@@ -272,7 +272,7 @@ export class Outbox {
     const isRefused = !this.#isEnding && (error as { code?: unknown }).code === 'QueuePayloadError'
     // Closing ends the connections of the senders: that is not a failure of the message.
     const pause = this.#isEnding ? 0 : isRefused ? never : Math.min(1_000 * 2 ** attempts, maxPause)
-    // With a sender that nobody looks for it stops no others, and no claim passes it.
+    // With a sender that is never looked for it stops no others, and no claim passes it.
     const next = isRefused ? `${sender} refused` : sender
     await this.#query('postpone', [pause, Number(!this.#isEnding), keptText(error.message).slice(0, 500), next, id])
     const fields = { err: error, sender, key, attempt: attempts + 1 }
