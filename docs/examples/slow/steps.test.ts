@@ -19,16 +19,20 @@ function warnings(lines: string[] = []): Logger & { lines: string[] } {
   return { lines, debug: ignore, info: ignore, warn, error: ignore, child: () => warnings(lines) }
 }
 
-function routes(): RouteCollection {
+function routes(nap: () => unknown = () => pause(130)): RouteCollection {
   const routes = new RouteCollection()
-  // Of a clock of its own: on a busy machine, other requests may take long as well.
-  let now = 0
-  vi.spyOn(performance, 'now').mockImplementation(() => now)
-  routes.get('/nap/:id', () => {
-    now += 130
-  })
+  routes.get('/nap/:id', nap)
   routes.get('/fast', () => 'fast')
   return routes
+}
+
+/** A nap by a clock of its own: on a busy machine, other requests may take long as well. */
+function exactNap() {
+  let now = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
+  return () => {
+    now += 130
+  }
 }
 
 const get = (server: Server, url: string) => server.inject({ url, headers: { authorization: 'Bearer k' } })
@@ -38,20 +42,20 @@ afterEach(() => void vi.restoreAllMocks())
 describe('the steps of docs/writing-a-plugin.md', () => {
   test('1: a middleware', async () => {
     const logger = warnings()
-    await using server = new Server({ router: routes(), logger, plugins: [middleware.slow] })
+    await using server = new Server({ router: routes(exactNap()), logger, plugins: [middleware.slow] })
     for (const path of ['/nap/1', '/fast']) await get(server, path)
     expect(logger.lines).toEqual(['GET /nap/1 was slow'])
   })
 
   test('2: a plugin with options', async () => {
     const logger = warnings()
-    await using server = new Server({ router: routes(), logger, plugins: [plugin.slow({ after: 50 })] })
+    await using server = new Server({ router: routes(exactNap()), logger, plugins: [plugin.slow({ after: 50 })] })
     for (const path of ['/nap/1', '/fast']) await get(server, path)
     expect(logger.lines).toEqual(['GET /nap/1 was slow'])
   })
 
   test('3: a service', async () => {
-    await using server = new Server({ router: routes(), plugins: { slow: service.slow() } })
+    await using server = new Server({ router: routes(exactNap()), plugins: { slow: service.slow() } })
     for (const path of ['/nap/1', '/fast']) await get(server, path)
     expect(server.services.slow.entries).toEqual([{ route: 'GET /nap/:id', ms: expect.any(Number) }])
   })
