@@ -141,7 +141,8 @@ function pinFiles({ root, packageManager }: Project, packages: readonly string[]
   const top = lockFolder(root) ?? root
   const path = packageManager === 'pnpm' ? 'pnpm-workspace.yaml' : 'package.json'
   const before = textOf(join(top, path)) ?? ''
-  const missing = Object.entries(pins).filter(([name]) => !before.includes(name))
+  const there = packageManager === 'pnpm' ? before : JSON.stringify(readManifest(join(top, path))[member!] ?? {})
+  const missing = Object.entries(pins).filter(([name]) => !there.includes(name))
   if (missing.length === 0 || member === undefined) return { files: [], notes: [] }
   const own = () => packageText(root, completed(root, { ...readManifest(join(root, path)), [member]: pins })!)
   const text = top !== root ? undefined : packageManager === 'pnpm' ? pinnedWorkspace(before, missing) : own()
