@@ -141,7 +141,7 @@ async function eventsOf(port: number): Promise<string[]> {
 }
 
 describe('GS-02 a request that never ends is cut at the deadline', () => {
-  // By the later one, Deno has closed its listener; to the others it is no other case.
+  // By the later one, Deno has closed its listener; for the others it is the same case.
   const deadlinesOf = ({ name }: Target) => (isLong || name === 'deno' ? [300, 1_500] : [300])
   const cases = targets.flatMap((target) =>
     deadlinesOf(target).map((closeTimeout) => ({ target, closeTimeout, ...target })),

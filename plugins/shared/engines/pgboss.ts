@@ -62,7 +62,7 @@ async function unlocked<Result>(run: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Explains what Postgres refuses by its data, such as a `startAfter` that is no time or a `singletonKey` with NUL: class 22. */
+/** Explains what Postgres refuses by its data, such as a `startAfter` that is not a time or a `singletonKey` with NUL: class 22. */
 function explained(topic: string, error: unknown): unknown {
   if (!String((error as { code?: unknown }).code).startsWith('22')) return error
   return withCause(QueuePayloadError(topic, `or an option of it is refused by Postgres: ${messageOf(error)}`), error)
