@@ -60,10 +60,8 @@ function questionsOver({ orders, send }: Channel, questions: Questions): Pick<Su
   })
   let shared = 0
   return {
-    share(host, port) {
-      const nth = ++shared
-      return questions.ask((number) => send({ framework: 'share', number, nth, host, port })) as Promise<number>
-    },
+    share: (host, port) =>
+      questions.ask((number) => send({ framework: 'share', number, nth: ++shared, host, port })) as Promise<number>,
     ask: (topic, question) => questions.ask((number) => send({ framework: 'ask', number, topic, question })),
     answer: (topic, answer) => void answers.set(topic, answer),
   }

@@ -112,17 +112,19 @@ export async function clusterBy(folder: string, file: string, preload: string): 
 
 /**
  * Closes the connection that a process has not taken when it ends, after a busy loop for example: Node.js keeps it open, and its client would
- * wait until its own time is over. A process is handed one connection at a time; closing one again has no effect.
+ * wait until its own time is over. A process is handed one connection at a time, and replies: one that it gave back waits for another process.
  */
 function closeUntaken(worker: ChildProcess): void {
-  let handed: { close(): void } | undefined
+  const handed: { close(): void }[] = []
   const send: (...given: never[]) => boolean = worker.send.bind(worker)
   worker.send = (...given: unknown[]) => {
-    const [, handle] = given as [unknown, Partial<typeof handed>]
-    if (handle?.close !== undefined) handed = handle as typeof handed
+    const [, handle] = given as [unknown, Partial<(typeof handed)[0]>?]
+    if (handle?.close !== undefined) handed.push(handle as (typeof handed)[0])
     return send(...(given as never[]))
   }
-  worker.once('exit', () => handed?.close())
+  // Before the listener of `node:cluster`, which hands it the next one.
+  worker.prependListener('internalMessage', () => handed.pop())
+  worker.once('exit', () => handed.pop()?.close())
 }
 
 /** Answers for all workers which port they bind; rejects if a process that is not one of the workers has it. */
