@@ -9,7 +9,7 @@ import { programName } from '../package.ts'
 import { shellWord } from '../printable.ts'
 import { commandLineOf, findProject, projectRoot, typedPath } from '../project/project.ts'
 import { onOff, ownCommand, text } from '../run/own-command.ts'
-import type { ApiDocument } from '../sdk/document.ts'
+import { type ApiDocument, sorted } from '../sdk/document.ts'
 import { fetchDescriptions } from '../sdk/fetch-descriptions.ts'
 import { generateClient, isGenerated, reservedNames, wordsOf } from '../sdk/generate.ts'
 import { type MessageDocument, socketsOf } from '../sdk/messages.ts'
@@ -43,13 +43,13 @@ plugins register in their setup. With --url, the command reads the descriptions 
     if (!/^[A-Z][A-Za-z0-9]*$/.test(name) || reservedNames.includes(name))
       throw wrongUsage(`--name takes a new type name (a capital letter, then ASCII letters and digits), not "${name}"`)
     const found = await descriptionsOf(flags, input)
-    const { from } = found
-    const { client, count, sockets } = clientOf(found, { name, command: commandLine(flags) })
+    const { client, count, opening } = clientOf(found, { name, command: commandLine(flags) })
+    const partial = [...Object.keys(found.document.paths ?? {}), ...opening].filter(hasPart)
+    const sockets = opening.filter((path) => !hasPart(path)).length
     const opened = sockets === 0 ? '' : ` and ${sockets} ${sockets === 1 ? 'websocket' : 'websockets'}`
-    const calls = `${count} ${count === 1 ? 'route' : 'routes'}${opened} of ${from}`
-    const partial = Object.keys(found.document.paths ?? {}).filter(hasPart)
+    const calls = `${count} ${count === 1 ? 'route' : 'routes'}${opened} of ${found.from}`
     if (partial.length > 0) note(`Left out, because a parameter is only a part of its segment: ${partial.join(', ')}`)
-    if (count + sockets === 0) note(`${from} has no routes: do its modules import those that register them?`)
+    if (count + sockets === 0) note(`${found.from} has no routes: do its modules import those that register them?`)
     if (flags['dry-run']) {
       print(client.trimEnd())
       return 0
@@ -62,9 +62,6 @@ plugins register in their setup. With --url, the command reads the descriptions 
     return 0
   },
 })
-
-/** The flags that determine the contents of the client, in the order of the typed command; `out` is only its place. */
-const flagsOfClient = ['entry', 'export', 'url', 'openapi', 'asyncapi', 'name'] as const
 
 const given = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
@@ -96,8 +93,8 @@ function clientOf(
   try {
     return {
       client: generateClient(document, { ...options, ...(messages && { messages }) }),
-      count: Object.values(document.paths ?? {}).reduce<number>((sum, item) => sum + Object.keys(item).length, 0),
-      sockets: socketsOf(document, messages).routes.length,
+      count: sorted(document.paths).flatMap(([path, item]) => (hasPart(path) ? [] : Object.keys(item))).length,
+      opening: socketsOf(document, messages).routes.map(({ path }) => path),
     }
   } catch (error) {
     if (!isForeign) throw error
@@ -139,7 +136,8 @@ function optionsOf(server: Kernel, plugin: 'openapi' | 'asyncapi', members: read
 /** The flags that the file was written with, unless others are typed: when CI checks a file, no one repeats them. */
 function asWritten<Flags extends CommandInput['flags']>(flags: Flags, file: string): Flags {
   const words = wordsOf(file)
-  const typed = flagsOfClient.flatMap((flag) => {
+  // Those that determine the contents of the client; `out` is only its place.
+  const typed = (['entry', 'export', 'url', 'openapi', 'asyncapi', 'name'] as const).flatMap((flag) => {
     const value = words[words.indexOf(`--${flag}`) + 1]
     const isTyped = given(flags[flag]) !== undefined && !(flag === 'name' && flags.name === 'Client')
     return isTyped || value === undefined || !words.includes(`--${flag}`) ? [] : [[flag, value] as const]

@@ -17,7 +17,7 @@ import {
 } from './operation.ts'
 import { comment, key, tags, text, union } from './printer.ts'
 import { SchemaPrinter } from './schema.ts'
-import { decoded, memberNames, methods, type Node, treeOf } from './tree.ts'
+import { decoded, hasPart, memberNames, methods, type Node, treeOf } from './tree.ts'
 
 interface GenerateOptions {
   /** The name of the client's type; the function is called `create` followed by this name. Default `Client`. */
@@ -73,7 +73,8 @@ export const reservedNames = [globals, runtimeNames, socketNames, socketGlobals]
  * The same document results in the same text: members are in one order, whatever their order in the document.
  */
 export function generateClient(api: ApiDocument, options: GenerateOptions = {}): string {
-  const { document, routes: sockets } = socketsOf(api, options.messages)
+  const { document, routes } = socketsOf(api, options.messages)
+  const sockets = routes.filter(({ path }) => !hasPart(path))
   const hasSockets = sockets.length > 0
   const name = pascal(options.name ?? 'Client')
   const known = [globals, refused, runtimeNames, ...(hasSockets ? [socketNames, socketGlobals] : [])]

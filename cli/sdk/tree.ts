@@ -43,7 +43,7 @@ export function treeOf(document: ApiDocument, sockets: readonly SocketRoute[] = 
       }
     }
   }
-  for (const socket of sockets.filter(({ path }) => !hasPart(path))) placeOf(root, socket.path).node.socket = socket
+  for (const socket of sockets) placeOf(root, socket.path).node.socket = socket
   return root
 }
 

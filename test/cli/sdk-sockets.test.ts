@@ -164,12 +164,16 @@ describe('--url', () => {
     const paths = Object.fromEntries(
       ['/a/{id}', '/a/{id}.json', '/b-{c}', '/{d}{e}', '/f}{'].map((path) => [path, get]),
     )
-    const ended = await run({ '/docs/json': { ...openapi, paths }, '/asyncapi.json': asyncapi })
-    expect(ended.stderr).toContain('only a part of its segment: /a/{id}.json, /b-{c}, /{d}{e}\n')
+    const files = { '/docs/json': { ...openapi, paths }, '/asyncapi.json': described({ w: channel('/w-{v}') }) }
+    const ended = await run(files)
+    expect(ended.stderr).toContain('only a part of its segment: /a/{id}.json, /b-{c}, /{d}{e}, /w-{v}\n')
     expect(ended.stdout.match(/send\('GET', [^)]*\)/g)).toEqual([
       "send('GET', path1, input)",
       "send('GET', '/f%7D%7B', input)",
     ])
+    expect(ended.stdout).not.toContain('socket')
+    const written = await run(files, ['--no-dry-run', '--out', 'sdk.ts'])
+    expect(written.stderr).toContain('sdk.ts: 2 routes of ')
   })
 
   test('says which one is missing, and where it has looked', async () => {
