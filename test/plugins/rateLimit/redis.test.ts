@@ -56,17 +56,24 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     expect(passed).toBe(5)
     refused.assertStatus(429).assertHeader('retry-after', '1').assertHeader('ratelimit-remaining', '0')
     await pause(1_050)
-    expect(await ask(server, 12)).toBe(5)
     const client = new Redis(redis.url)
-    expect(await client.keys('exact:*')).toEqual(['exact:* 192.0.2.1'])
-    expect(await client.pttl('exact:* 192.0.2.1')).toBeGreaterThan(0)
+    const [again, keys, left] = await inTime(
+      async () =>
+        [await ask(server, 12), await client.keys('exact:*'), await client.pttl('exact:* 192.0.2.1')] as const,
+    )
+    expect([again, keys]).toEqual([5, ['exact:* 192.0.2.1']])
+    expect(left).toBeGreaterThan(0)
     client.disconnect()
   })
 
   test('count in the Redis of REDIS_URL, at an address, and with a client of the application, which stays open', async () => {
     const client = new Redis(redis.url)
     vi.stubEnv('REDIS_URL', redis.url)
-    for (const [i, store] of ['redis', { redis: { url: redis.url, timeout } }, { redis: { client } }].entries()) {
+    for (const [i, store] of [
+      'redis',
+      { redis: { url: redis.url, timeout } },
+      { redis: { client, timeout } },
+    ].entries()) {
       const ip = `192.0.2.${10 + i}`
       expect(await ask(serverWith({ limit: 2, store }), 5, ip)).toBe(2)
       expect(await client.get(`rate-limit:* ${ip}`)).toBe('5')
@@ -101,7 +108,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
 
   const windows = [
     { limit: 50, windowMs: 60_000 },
-    { limit: 1_000, windowMs: 3_600_000, burst: 40 },
+    { limit: 100, windowMs: 3_600_000, burst: 40 },
   ]
   const children: ChildProcess[] = []
   let processes: Promise<string[][]> | undefined
@@ -134,12 +141,12 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1] ?? 0)
     const before = await calls()
     const statuses = await Promise.all(Array.from({ length: 120 }, async (_, i) => (await fetch(urls[i % 4]!)).status))
-    // The bucket of 40 decides: 20 requests that cost 2 each, and 0.3 come back in a second.
+    // The bucket of 40 decides: 20 requests that cost 2 each, and 0.03 come back in a second.
     expect(statuses.filter((status) => status === 200)).toHaveLength(20)
     expect((await calls()) - before).toBeLessThanOrEqual(120)
     const [key] = await client.keys('rate-limit:windows:*')
     expect(await client.hget(key!, '60000')).toBe('40')
-    expect(await client.pttl(key!)).toBeGreaterThan(59_000)
+    expect(await client.pttl(key!)).toBeGreaterThan(30_000)
     client.disconnect()
   })
 

@@ -416,7 +416,6 @@ test('error handlers and hooks run for the tenant of the request, also after its
     plugins: { tenant: { resolve, default: 'optional' }, cache: true },
     router: new RouteCollection(),
     logger: memoryLogger(),
-    requestTimeout: 200,
   })
   const late: string[] = []
   const cache = server.services.get('cache')
@@ -445,7 +444,10 @@ test('error handlers and hooks run for the tenant of the request, also after its
     await null
     throw new Error('boom')
   })
-  server.get('/hangs', () => new Promise(() => {}))
+  server.get('/hangs', (req) => {
+    req.extend(50)
+    return new Promise(() => {})
+  })
   server.get('/open', { tenant: false }, () => Promise.reject(new Error('boom')))
   const lines = (of: string, ...wheres: string[]) => wheres.map((where) => `${where} of ${of}: ${of}, ${of}`)
   for (const [path, ...wheres] of [
