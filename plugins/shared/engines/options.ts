@@ -82,7 +82,7 @@ export interface SqsConfig extends QueueSettings {
   credentials?: object
   /** An `SQSClient` instead of the three above; it stays open. */
   client?: object
-  /** Addresses of queues by name; others are looked up. */
+  /** Addresses of queues by name, the same for publishers and subscribers; others are looked up. */
   queueUrls?: { readonly [queue: string]: string }
   /** Seconds for which one poll waits for a message, up to 20. Default 20. */
   waitTimeSeconds?: number

@@ -225,7 +225,7 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     const least = outcome.final && !isLast ? Math.max(retryDelay, visibilityTimeout) : retryDelay
     const wanted = pause === undefined || outcome.final ? least : pause / 1000
     const left = longestHidden - (systemClock.monotonic() - begun) / 1000
-    await this.#hide(address, message, Math.ceil(Math.min(wanted, left)))
+    await this.#hide(address, message, Math.ceil(Math.max(0, Math.min(wanted, left))))
   }
 
   /** Leaves a message to another process by a copy: SQS would count each time that this one receives it as an attempt. */
