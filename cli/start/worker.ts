@@ -123,7 +123,7 @@ function closeUntaken(worker: ChildProcess): void {
     return send(...(given as never[]))
   }
   // Before the listener of `node:cluster`, which hands it the next one.
-  worker.prependListener('internalMessage', () => handed.pop())
+  worker.prependListener('internalMessage', ({ ack }: { ack?: number }) => ack !== undefined && handed.pop())
   worker.once('exit', () => handed.pop()?.close())
 }
 
