@@ -74,11 +74,12 @@ export class HandlerQueue {
    * Notes a message; returns whether it is new to this handler. The broker sends a retained message again when another handler subscribes,
    * and when the connection is back: then it may have changed, and the session has no messages of QoS 0.
    */
-  isNew({ topic, retain }: Incoming['details'], digest: number): boolean {
+  isNew({ topic, retain, duplicate }: Incoming['details'], digest: number): boolean {
     const isKnown = this.#kept.has(topic) || this.#last.get(topic) === digest
     if (this.#last.has(topic) || this.#last.size < mostRemembered) {
       this.#last.set(topic, digest)
-      if (retain) this.#kept.add(topic)
+      // One that the connection before has not acknowledged comes again first, before the one that may have taken its place.
+      if (retain && !duplicate) this.#kept.add(topic)
     }
     return !retain || !isKnown
   }

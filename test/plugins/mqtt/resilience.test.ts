@@ -287,13 +287,10 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     const way = await fakeBroker((socket, data) => {
       if (isAway) return void socket.destroy()
       const upstream = upstreams.get(socket) ?? connectTo(broker.port, '127.0.0.1').on('error', () => {})
-      if (!upstreams.has(socket))
-        socket
-          .once('close', () => upstream.destroy())
-          .pipe(upstream)
-          .pipe(socket)
-      if (!upstreams.has(socket)) upstream.write(data)
+      if (!upstreams.has(socket)) upstream.pipe(socket).once('close', () => upstream.destroy())
       upstreams.set(socket, upstream)
+      // The first acknowledgement is lost: the broker sends that message again, before the one that has taken its place.
+      if (upstreams.size > 1 || data[0] !== 0x40) upstream.write(data)
     })
     const other = new MqttService({ url: broker.url, subscribe: false, logger: memoryLogger() })
     await other.start()
