@@ -25,7 +25,7 @@ export async function run(adapter, redis) {
     ...(adapter ? { adapter: /** @type {'node'} */ (adapter) } : {}),
     plugins: {
       urlencoded: true,
-      cache: redis ? { provider: 'redis', redis: { url: redis, prefix: `${process.pid}:` } } : true,
+      cache: redis ? { provider: 'redis', redis: { url: redis, prefix: `${process.pid}:`, timeout: 10_000 } } : true,
     },
   })
   let runs = 0

@@ -170,8 +170,8 @@ function stored(row: Row): StoredMessage {
   const { message, stack } = Object(output) as { message?: unknown; stack?: unknown }
   return {
     ...{ id: String(id), state: as_state as MessageState, payload, meta },
-    // The number of retries counts those that have begun.
-    attempt: Number(retry_count) + (started_on === null ? 0 : 1),
+    // The number of retries counts those that have begun; the mark of a last attempt, which stays for a moment, is above their limit.
+    attempt: Math.min(Number(retry_count), Number(retry_limit)) + (started_on === null ? 0 : 1),
     attempts: Number(retry_limit) + 1,
     publishedAt: timeOf(created_on),
     dueAt: as_state === 'delayed' ? timeOf(start_after) : undefined,
