@@ -44,7 +44,7 @@ async function run(folder: string, argv: readonly string[], env: NodeJS.ProcessE
 function start(): ChildProcess {
   if (!existsSync(join(root, 'dist/cli/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
   const file = fileURLToPath(new URL('fresh.mjs', import.meta.url))
-  const started = spawn(process.execPath, [file], {
+  const started = spawn(process.execPath, ['--max-semi-space-size=64', file], {
     env: { ...process.env, NODE_OPTIONS: '', FORCE_COLOR: undefined },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
