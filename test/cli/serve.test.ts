@@ -254,12 +254,13 @@ test.concurrent('a version that does not boot is reported, and the previous one 
   await goesOn(/did not start: .*teapot.*no water/)
   project.write({ ...files, 'src/text.ts': 'export const text = await new Promise<string>(() => {})\n' })
   await goesOn('did not start: it awaits something that never settles (code 13); ')
-  // It neither ends nor listens: the next change does not wait for it.
-  project.write({ 'src/text.ts': "console.log('in the loop')\nfor (;;) {}\nexport const text = 1\n" })
+  // It neither ends nor listens: the next change does not wait for it. It stops as in an endless loop, without the processor time.
+  const loop = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)\nexport const text = 1\n'
+  project.write({ 'src/text.ts': `console.log('in the loop')\n${loop}` })
   await serving.says('in the loop')
   const looping = serving.versions()
   expect([looping.length, await pidOf(serving)]).toEqual([2, first])
-  project.write({ 'src/text.ts': "console.log('in a loop again')\nfor (;;) {}\nexport const text = 1\n" })
+  project.write({ 'src/text.ts': `console.log('in a loop again')\n${loop}` })
   await serving.says('in a loop again')
   const [ended] = looping.filter((pid) => pid !== first)
   expect([isAlive(ended!), await pidOf(serving)]).toEqual([false, first])
