@@ -6,7 +6,7 @@ import { isIn } from '../../cli/doctor/versions.ts'
 import type { Reported } from '../../cli/doctor/view.ts'
 import { clockFinding, readingOf } from '../../plugins/shared/doctor/clock.ts'
 import { framework } from '../support/cli/fresh.ts'
-import { type Ended, makeProject, type Project, root, runIn } from '../support/cli.ts'
+import { type Ended, installAlone, makeProject, type Project, root, runIn } from '../support/cli.ts'
 import { freePort } from '../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
@@ -27,7 +27,7 @@ const doctor = ({ folder }: Project, args: readonly string[], env: NodeJS.Proces
   framework(folder, ['doctor', ...args], { ...unset, ...env })
 const unset = { NODE_ENV: undefined, REDIS_URL: undefined, DATABASE_URL: undefined }
 
-/** One project for several applications: most of the time of a test is copying the package. */
+/** One project for several applications. */
 const shared = Promise.resolve().then(() => project({}, ['ioredis']))
 
 const findingsOf = ({ stdout, stderr }: Ended): readonly Reported[] => {
@@ -38,8 +38,9 @@ const findingsOf = ({ stdout, stderr }: Ended): readonly Reported[] => {
 const codesOf = (ended: Ended): string[] => findingsOf(ended).map(({ code }) => code)
 
 /** Leaves packages out of those that the framework finds. */
-function without(names: readonly string[], { folder }: Project): void {
-  const packages = join(folder, 'node_modules/framework/node_modules')
+function without(names: readonly string[], project: Project): void {
+  installAlone(project)
+  const packages = join(project.folder, 'node_modules/framework/node_modules')
   rmSync(packages)
   mkdirSync(packages)
   for (const one of readdirSync(join(root, 'node_modules'))) {

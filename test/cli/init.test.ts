@@ -15,7 +15,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { packageNameFrom, whyNoPackageName } from '../../cli/init/package-name.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Runner, startRunner } from '../support/cli/many.ts'
-import { framework, makeProject, root, runIn } from '../support/cli.ts'
+import { framework, installAlone, makeProject, root, runIn } from '../support/cli.ts'
 
 /** What is typed. */
 const [program = ''] = Object.keys(manifest.bin)
@@ -128,6 +128,7 @@ describe('a new project', () => {
 
   test('asks for it where the project around has it from, and for its name alone where that is the registry', async () => {
     const project = makeProject()
+    installAlone(project)
     const command = [process.execPath, 'node_modules/framework/dist/cli/index.js', 'init', '--yes', '--skip-git']
     const askedFor = async (name: string, spec: string, ...more: string[]) => {
       project.write({ 'package.json': JSON.stringify({ dependencies: { [manifest.name]: spec } }) })

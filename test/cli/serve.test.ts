@@ -9,7 +9,7 @@ import { namedRoot, rootsOf } from '../../cli/project/sources.ts'
 import { warmUp } from '../../cli/serve/warm.ts'
 import { watchFiles } from '../../cli/serve/watch.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
-import { makeProject, type Project } from '../support/cli.ts'
+import { installAlone, makeProject, type Project } from '../support/cli.ts'
 import { isLong } from '../support/long.ts'
 import { freePort } from '../support/own-server.ts'
 import { isAlive, type Serving, started, startServe, until } from '../support/serve.ts'
@@ -31,9 +31,15 @@ afterAll(async () => {
   for (const close of opened.reverse()) await close()
 })
 
-async function serveProject(more: Record<string, string> = {}, args: readonly string[] = [], options = {}) {
+async function serveProject(
+  more: Record<string, string> = {},
+  args: readonly string[] = [],
+  options = {},
+  prepare = (_: Project) => {},
+) {
   const project = makeProject({ ...files, ...more }, ['esbuild'])
   opened.push(() => project.remove())
+  prepare(project)
   const serving = await startServe(project, args, options)
   opened.push(() => serving.end('SIGKILL'))
   return { project, serving, edit: (value: string) => project.write({ 'src/text.ts': text(value) }) }
@@ -174,7 +180,7 @@ new Worker(new URL('./thread.ts', import.meta.url))
     'src/thread.ts': "const said: string = 'a thread'\nconsole.log(said)\n",
   }
   // As on a file system without events.
-  const { project, serving, edit } = await serveProject(more, ['--no-inspector', '--poll'])
+  const { project, serving, edit } = await serveProject(more, ['--no-inspector', '--poll'], {}, installAlone)
   const says = async () => {
     await serving.says(/second on \d+/)
     await serving.says('a thread')
@@ -248,12 +254,13 @@ test.concurrent('a version that does not boot is reported, and the previous one 
   await goesOn(/did not start: .*teapot.*no water/)
   project.write({ ...files, 'src/text.ts': 'export const text = await new Promise<string>(() => {})\n' })
   await goesOn('did not start: it awaits something that never settles (code 13); ')
-  // It neither ends nor listens: the next change does not wait for it.
-  project.write({ 'src/text.ts': "console.log('in the loop')\nfor (;;) {}\nexport const text = 1\n" })
+  // It neither ends nor listens: the next change does not wait for it. It stops as in an endless loop, without the processor time.
+  const loop = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)\nexport const text = 1\n'
+  project.write({ 'src/text.ts': `console.log('in the loop')\n${loop}` })
   await serving.says('in the loop')
   const looping = serving.versions()
   expect([looping.length, await pidOf(serving)]).toEqual([2, first])
-  project.write({ 'src/text.ts': "console.log('in a loop again')\nfor (;;) {}\nexport const text = 1\n" })
+  project.write({ 'src/text.ts': `console.log('in a loop again')\n${loop}` })
   await serving.says('in a loop again')
   const [ended] = looping.filter((pid) => pid !== first)
   expect([isAlive(ended!), await pidOf(serving)]).toEqual([false, first])

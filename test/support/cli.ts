@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
-  cpSync,
+  copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -62,59 +62,52 @@ export interface Project {
 }
 
 const installed = 'node_modules/framework'
+let shared: string | undefined
 
-interface Build {
-  readonly folder: string
-  readonly place?: string
-  readonly files: readonly string[]
-}
-let build: Build | undefined
-
-/** The build; if the temporary folder is on another file system, one installed copy of it there, for all test files. */
-function findBuild(): Build {
+/**
+ * The folder, for all test files, in which the build is installed, with its manifest and the packages of the repository: its modules have
+ * the same URLs in all projects, so that a process reads what one of another project has compiled. Nothing may write to it.
+ */
+function sharedBuild(): string {
   const dist = join(root, 'dist')
-  const files = readdirSync(dist, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(relative(dist, entry.parentPath), entry.name))
-  if (statSync(dist).dev === statSync(tmpdir()).dev) return { folder: dist, files }
   const state = createHash('sha256')
-  for (const file of files) state.update(`${file} ${statSync(join(dist, file)).mtimeMs}\n`)
+  for (const file of filesIn(dist)) state.update(`${file} ${statSync(join(dist, file)).mtimeMs}\n`)
   const place = join(realpathSync(tmpdir()), `framework-build-${state.digest('hex').slice(0, 12)}`)
-  const found = { place: pathToFileURL(place).href, folder: join(place, installed, 'dist'), files }
-  if (existsSync(place)) return found
+  if (existsSync(place)) return place
   const unfinished = mkdtempSync(join(tmpdir(), 'framework-build-'))
-  cpSync(dist, join(unfinished, installed, 'dist'), { recursive: true })
-  addPackages(join(unfinished, installed))
+  install(join(unfinished, installed), dist, copyFileSync)
   try {
     renameSync(unfinished, place)
   } catch {
     // Another test file was faster.
     rmSync(unfinished, { recursive: true, force: true })
   }
-  return found
+  return place
 }
 
-/** The URL of the folder in which that copy is installed, if there is one. */
-export function sharedBuild(): string[] {
-  build ??= findBuild()
-  return build.place === undefined ? [] : [build.place]
-}
+const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(relative(folder, entry.parentPath), entry.name))
 
-/** What the framework has beside its build: its manifest, and the packages of the repository. */
-function addPackages(own: string): void {
-  cpSync(join(root, 'package.json'), join(own, 'package.json'))
+function install(own: string, dist: string, put: (from: string, to: string) => void): void {
+  const files = filesIn(dist)
+  for (const place of new Set(files.map((file) => dirname(file))))
+    mkdirSync(join(own, 'dist', place), { recursive: true })
+  for (const file of files) put(join(dist, file), join(own, 'dist', file))
+  copyFileSync(join(root, 'package.json'), join(own, 'package.json'))
   symlinkSync(join(root, 'node_modules'), join(own, 'node_modules'), 'junction')
 }
 
 /**
- * The files of the build, under a second name: to copy them takes ten times as long. Not a link to the folder, through which Deno does
- * not recognise a package of the project. They are the files of the build, so nothing may write to them.
+ * Installs the framework in a project itself, in place of the link to the one for all, so that its manifest and packages can be changed. The
+ * modules are those of all projects under a second name: to copy them takes ten times as long, and nothing may write to them.
  */
-function linkBuild(to: string): void {
-  build ??= findBuild()
-  const { folder, files } = build
-  for (const place of new Set(files.map((file) => dirname(file)))) mkdirSync(join(to, place), { recursive: true })
-  for (const file of files) linkSync(join(folder, file), join(to, file))
+export function installAlone({ folder }: Project): void {
+  const own = join(folder, installed)
+  const dist = realpathSync(join(own, 'dist'))
+  rmSync(own)
+  install(own, dist, linkSync)
 }
 
 /** An application in a folder of its own, with the built framework and other named packages. */
@@ -123,9 +116,8 @@ export function makeProject(files: Readonly<Record<string, string>> = {}, packag
   const parent = realpathSync(mkdtempSync(join(tmpdir(), 'framework-cli-')))
   const folder = join(parent, 'app')
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
-  const own = join(folder, installed)
-  linkBuild(join(own, 'dist'))
-  addPackages(own)
+  shared ??= sharedBuild()
+  symlinkSync(join(shared, installed), join(folder, installed), 'junction')
   for (const name of [...packages, '@types/node', 'undici-types']) {
     const from = join(root, 'node_modules', name)
     if (existsSync(from)) symlinkSync(from, join(folder, 'node_modules', name), 'junction')

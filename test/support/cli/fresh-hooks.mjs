@@ -1,17 +1,13 @@
 /** @type {Int32Array} */
 let run
-/** Where all projects of tests have the same build. */
-let shared = ''
 
-/** @param {{ run: Int32Array, shared: string }} data */
+/** @param {Int32Array} data */
 export const initialize = (data) => {
-  run = data.run
-  shared = data.shared
+  run = data
 }
 
 /**
- * Modules of a project, and of the framework, have the number of the run in their URL, so that each run has its own. Those of the framework are
- * the same files for all projects, so that what a process of an earlier test file has compiled is read.
+ * Modules of a project, and of the framework, have the number of the run in their URL, so that each run has its own.
  *
  * @param {import('node:module').ResolveFnOutput} found
  * @returns {import('node:module').ResolveFnOutput}
@@ -20,9 +16,7 @@ const ofThisRun = (found) => {
   if (!found.url.startsWith('file:') || /\.(json|node|wasm)\b/.test(found.url)) return found
   const own = found.url.replace('/node_modules/framework/dist/', '/')
   if (own.includes('/node_modules/') || /[?&]run=|\/cli\/typescript\/hooks\.js$/.test(own)) return found
-  const isAtItsPlace = shared === '' || Atomics.load(run, 1) === 1
-  const url = isAtItsPlace ? found.url : found.url.replace(/^.*(?=\/node_modules\/framework\/dist\/)/, shared)
-  return { ...found, url: `${url}${url.includes('?') ? '&' : '?'}run=${Atomics.load(run, 0)}` }
+  return { ...found, url: `${found.url}${found.url.includes('?') ? '&' : '?'}run=${Atomics.load(run, 0)}` }
 }
 
 /** @type {import('node:module').ResolveHook} */

@@ -7,14 +7,13 @@ import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { initialize, resolveSync } from './fresh-hooks.mjs'
 
-/** The number of the run, and whether it has the framework at its place in the project. */
-const run = new Int32Array(new SharedArrayBuffer(8))
+/** The number of the run. */
+const run = new Int32Array(new SharedArrayBuffer(4))
 const { register, registerHooks } = nodeModule
-const data = { run, shared: process.argv[2] ?? '' }
 // In the thread itself, where the version of Node.js can: each module goes to the thread of the others and back.
-if (registerHooks === undefined) register('./fresh-hooks.mjs', import.meta.url, { data })
+if (registerHooks === undefined) register('./fresh-hooks.mjs', import.meta.url, { data: run })
 else {
-  initialize(data)
+  initialize(run)
   registerHooks({ resolve: resolveSync })
 }
 // The hooks for TypeScript of the first run serve the others: hooks cannot be taken back.
@@ -56,8 +55,6 @@ const emitters = [
 for await (const line of createInterface({ input: process.stdin })) {
   const { folder, argv, file, env } = JSON.parse(line)
   Atomics.add(run, 0, 1)
-  // It compares the places of copies.
-  Atomics.store(run, 1, Number(argv[0] === 'doctor'))
   process.chdir(folder)
   for (const name of Object.keys(process.env)) delete process.env[name]
   for (const [name, value] of Object.entries({ ...environment, ...env })) if (value !== null) process.env[name] = value

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import { type Ended, root, sharedBuild } from '../cli.ts'
+import { type Ended, root } from '../cli.ts'
 import { asLine } from './lines.ts'
 
 let child: ChildProcess | undefined
@@ -44,7 +44,7 @@ async function run(folder: string, argv: readonly string[], env: NodeJS.ProcessE
 function start(): ChildProcess {
   if (!existsSync(join(root, 'dist/cli/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
   const file = fileURLToPath(new URL('fresh.mjs', import.meta.url))
-  const started = spawn(process.execPath, [file, ...sharedBuild()], {
+  const started = spawn(process.execPath, ['--max-semi-space-size=64', file], {
     env: { ...process.env, NODE_OPTIONS: '', FORCE_COLOR: undefined },
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Outcome } from '../../../cli/rehearse/rehearse.ts'
-import { framework, makeProject, type Project } from '../cli.ts'
+import { makeProject, type Project, runIn } from '../cli.ts'
 
 /** The projects of a test file. */
 export const projects: Project[] = []
@@ -45,7 +45,8 @@ await server.listen()
 export const args = ['rehearse', '--duration', '1']
 
 export async function rehearse({ folder }: Project, more: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
-  const { code, stdout, stderr } = await framework(folder, [...args, '--json', ...more], env)
+  const command = [process.execPath, 'node_modules/framework/dist/cli/index.js', ...args, '--json', ...more]
+  const { code, stdout, stderr } = await runIn(folder, command, env)
   if (!stdout.startsWith('{')) throw new Error(`${code}\n${stdout}${stderr}`)
   const outcome = JSON.parse(stdout) as Outcome
   const lost = outcome.findings.filter(({ level }) => level === 'lost').map(({ what }) => what)
