@@ -73,11 +73,12 @@ const cli = ['test/cli/**/*.test.ts']
 /**
  * Exceptions, which need a process of their own: they count what an allocation costs in it, mark usual names, declare or list classes, which every
  * service of the process takes, or need routes that a module leaves in the router of the process when it is first loaded, or have work
- * that never ends, or stop the timers of the process, in which the work of another file may wait.
+ * that never ends, or stop the timers of the process, in which the work of another file may wait, or change its folder.
  */
 const exceptions = [
   'docs/examples/demo/{demo,page,whole}.test.ts',
   'docs/examples/workflows/{server,traces}.test.ts',
+  'test/docs-examples.test.ts',
   'test/hot-path.test.ts',
   'test/plugins/cron/{classes,clock,loading}.test.ts',
   'test/plugins/imported-classes-legacy.test.ts',
@@ -90,12 +91,8 @@ const exceptions = [
   'test/plugins/work/handlers.test.ts',
 ]
 
-/** Files for which vite loads the sources: they import TypeScript that is nowhere in the project, or replace a module of the framework or load one again. */
-const onSources = [
-  'test/docs-examples.test.ts',
-  'test/kernel/runtime/node/{direct,message}.test.ts',
-  'test/plugins/graphql/copies.test.ts',
-]
+/** Files for which vite loads the sources: they replace a module of the framework, or load one again. */
+const onSources = ['test/kernel/runtime/node/{direct,message}.test.ts', 'test/plugins/graphql/copies.test.ts']
 
 /** A worker loads much and keeps little: with 16 MB for new objects, collecting them takes a twelfth of its processor time more. */
 const execArgv = ['--max-semi-space-size=64']
