@@ -4,9 +4,15 @@ import { defineError } from 'framework/kernel'
 import { makeApp } from './fixture.mjs'
 import { webBodies } from './web-bodies.mjs'
 
-/** Starts the application. @param {any} options */
-export async function start(options) {
+/** Starts the application, with `validates` also the routes for which a validator is loaded. @param {any} options */
+export async function start({ validates = false, ...options }) {
   const { server, events } = makeApp(Server, options, import.meta.filename)
+  if (validates) {
+    // Every kind of value is valid.
+    const body = { type: /** @type {const} */ (['object', 'array', 'string', 'number', 'boolean', 'null']) }
+    server.post('/json/checked', { body }, (req) => ({ body: req.body }))
+    server.query('/json', { body }, (req) => ({ asked: req.body }))
+  }
   const StoreError = defineError('StoreError', 503, () => 'the store cannot be written')
 
   // Routes whose responses meet a hook that fails: with an error of the framework, or with `throw` by any other.

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { isLong } from '../support/long.ts'
 import { closesPipelines } from './gaps.ts'
-import { bodyOf, sendRaw } from './raw-client.ts'
+import { bodyOf, type RawAnswer, sendRaw } from './raw-client.ts'
 import { startApp, type Target, targets, usesNodeHttp } from './targets.ts'
 
 const clients = 20
@@ -72,7 +72,31 @@ class Load {
   }
 }
 
-describe('GS-01 SIGTERM under load loses no request', () => {
+/** What four requests of a client name that does not wait for responses. */
+const idsOf = (client: number) => [0, 1, 2, 3].map((n) => `${client}-${n}`)
+
+function sendPipelines(port: number): Promise<RawAnswer[]> {
+  const one = (id: string) => `POST /work/${id} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
+  return Promise.all(Array.from({ length: 10 }, (_, client) => sendRaw(port, idsOf(client).map(one).join(''))))
+}
+
+function checkPipelines(target: Target, answers: readonly RawAnswer[], begun: number): void {
+  if (closesPipelines(target)) {
+    expect([answers.filter(({ text }) => text !== ''), begun]).toEqual([[], 10])
+    return
+  }
+  for (const [client, { text, statuses, closed }] of answers.entries()) {
+    const answered = [...text.matchAll(/"id":"(\d-\d)"/g)].map(([, id]) => id)
+    expect(answered).toEqual(idsOf(client).slice(0, answered.length))
+    expect(statuses).toEqual(answered.map(() => 200))
+    expect(closed).toBe(true)
+    // Only the last one announces the end of the connection.
+    if (usesNodeHttp(target)) expect(text.split(/connection: close/i).at(-1)).toContain(`{"id":"${answered.at(-1)}"}`)
+  }
+  expect(answers.reduce((sum, { statuses }) => sum + statuses.length, 0)).toBe(begun)
+}
+
+describe('GS-01 SIGTERM under load loses no request, nor any that was sent without waiting for responses', () => {
   test.each(targets)('$name', async (target) => {
     const app = await startApp(target, { drainWindow: 100, closeTimeout: 30_000 })
     try {
@@ -81,6 +105,9 @@ describe('GS-01 SIGTERM under load loses no request', () => {
       // A connection on which nothing was ever sent must not hold the process.
       const silent = connect(app.port, '127.0.0.1').on('error', () => {})
       await expect.poll(() => load.answered.get(200), { timeout: 20_000 }).toBeGreaterThan(2 * clients)
+      const pipelines = sendPipelines(app.port)
+      const begun = () => app.stderr().split('\n').filter(Boolean)
+      await expect.poll(() => begun().filter((id) => id.endsWith('-0')).length, { timeout: 20_000 }).toBe(10)
       const start = performance.now()
       app.signal('SIGTERM')
       const code = await app.exited
@@ -92,41 +119,10 @@ describe('GS-01 SIGTERM under load loses no request', () => {
       if (!resetsUnaccepted(target)) expect(load.resets).toBe(0)
       expect([...load.answered.keys()]).toEqual([200])
       // Each request that began has its response.
-      expect(load.answered.get(200)).toBe(app.stderr().split('\n').filter(Boolean).length)
+      expect(load.answered.get(200)).toBe(begun().filter((id) => !id.includes('-')).length)
+      checkPipelines(target, await pipelines, begun().filter((id) => id.includes('-')).length)
       expect(code).toBe(0)
       expect(ms).toBeLessThan(20_000)
-    } finally {
-      await app.stop()
-    }
-  })
-})
-
-describe('GS-01 requests sent without waiting for responses: requests that began before SIGTERM are answered', () => {
-  test.concurrent.for(targets)('$name', async (target, { expect }) => {
-    const app = await startApp(target)
-    try {
-      const one = (id: string) => `POST /work/${id} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
-      const ids = (client: number) => [0, 1, 2, 3].map((n) => `${client}-${n}`)
-      const clients = Array.from({ length: 10 }, (_, client) => sendRaw(app.port, ids(client).map(one).join('')))
-      const begun = () => app.stderr().split('\n').filter(Boolean)
-      await expect.poll(() => begun().filter((id) => id.endsWith('-0')).length, { timeout: 20_000 }).toBe(10)
-      app.signal('SIGTERM')
-      expect(await app.exited).toBe(0)
-      const answers = await Promise.all(clients)
-      if (closesPipelines(target)) {
-        expect([answers.filter(({ text }) => text !== ''), begun().length]).toEqual([[], 10])
-        return
-      }
-      for (const [client, { text, statuses, closed }] of answers.entries()) {
-        const answered = [...text.matchAll(/"id":"(\d-\d)"/g)].map(([, id]) => id)
-        expect(answered).toEqual(ids(client).slice(0, answered.length))
-        expect(statuses).toEqual(answered.map(() => 200))
-        expect(closed).toBe(true)
-        // Only the last one announces the end of the connection.
-        if (usesNodeHttp(target))
-          expect(text.split(/connection: close/i).at(-1)).toContain(`{"id":"${answered.at(-1)}"}`)
-      }
-      expect(answers.reduce((sum, { statuses }) => sum + statuses.length, 0)).toBe(begun().length)
     } finally {
       await app.stop()
     }

@@ -27,7 +27,7 @@ export function httpConformance(target: Target): void {
     const agent = new Agent({ keepAlive: true })
     beforeAll(async () => {
       // A request on a connection that the server is ending is lost, and on a busy machine any may be late.
-      app = await startApp(target, { limits: { keepAliveTimeout: 120_000 } })
+      app = await startApp(target, { validates: true, limits: { keepAliveTimeout: 120_000 } })
     })
     afterAll(async () => {
       agent.destroy()

@@ -102,7 +102,7 @@ function throwAt(port: number, bytes: string | Buffer): Promise<void> {
 
 describe.each(targets)('https on $name', (target) => {
   test.skipIf(!hasOpenssl)('HT-12 answers, survives bytes that are not TLS, and closes', async () => {
-    const app = await startApp(target, { https, closeTimeout: 3_000 })
+    const app = await startApp(target, { validates: true, https, closeTimeout: 3_000 })
     try {
       const { status, body } = await ask(app.port, '/users/5')
       expect(status).toBe(200)

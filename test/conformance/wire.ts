@@ -104,7 +104,7 @@ export function wireConformance(target: Target): void {
         }
         return `Transfer-Encoding: chunked\r\n\r\n${body}0\r\n\r\n`
       }
-      const forms = [bySize, (size: number) => inChunks(size, 1000), (size: number) => inChunks(size, 7)]
+      const forms = [bySize, (size: number) => inChunks(size, 1000), (size: number) => inChunks(size, 70)]
       for (const form of forms) {
         for (const [size, status] of [
           [limit - 1, 200],

@@ -10,12 +10,26 @@ import { randomRoot } from '../../support/random-schemas.ts'
 const drafts = { 'draft-07': Ajv, '2019-09': Ajv2019, '2020-12': Ajv2020 }
 const keywords = [
   ...['type', 'format', 'title', 'enum', 'const', 'default', 'required', 'properties', 'items', 'additionalProperties'],
-  ...['minimum', 'exclusiveMaximum', 'minLength', 'maxItems', 'multipleOf', 'pattern', 'uniqueItems'],
+  ...['minimum', 'exclusiveMaximum', 'minLength', 'maxItems', 'minProperties', 'multipleOf', 'pattern'],
+  ...['uniqueItems', 'readOnly'],
   ...['allOf', 'anyOf', 'oneOf', 'not', '$ref', '$id', 'unknown'],
 ]
 const values = [
   ...[undefined, null, true, false, 0, -1, 1.5, 7, Number.NaN, Number.POSITIVE_INFINITY, 1e21, '', 'string', '[', '#'],
-  ...[[], [1], ['a'], ['a', 'a'], ['string', 'null'], [{}], [{ type: 'x' }], {}, { a: 1 }, { a: true }, { type: 'x' }],
+  ...[
+    [],
+    [1],
+    ['a'],
+    ['a', 'a'],
+    ['string', 'null'],
+    ['null', 'null'],
+    [{}],
+    [{ type: 'x' }],
+    {},
+    { a: 1 },
+    { a: true },
+    { type: 'x' },
+  ],
 ]
 
 /** A schema in which one value was replaced or added. */

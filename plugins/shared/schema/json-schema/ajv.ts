@@ -111,7 +111,7 @@ const isText = (value: unknown) => typeof value === 'string'
 const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
 // Copies have `undefined` in place of holes, which methods pass over.
 const isSet = (value: unknown) => Array.isArray(value) && [...new Set(value)].filter(isText).length === value.length
-const areUsual = (value: unknown) => Array.isArray(value) && value.length > 0 && [...value].every(isUsual)
+const every = (all: unknown, is: (it: unknown) => boolean) => Array.isArray(all) && all.length > 0 && [...all].every(is)
 /** The members of an object, also those that are not enumerable; `undefined` if it may have inherited ones. */
 const membersOf = (value: object) =>
   [Object.prototype, null].includes(Object.getPrototypeOf(value)) ? Object.getOwnPropertyNames(value) : undefined
@@ -122,11 +122,11 @@ const usual = new Map<string, (value: unknown) => boolean>([
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].map((name) => [name, Number.isFinite] as const),
   ...['minLength', 'maxLength', 'minItems', 'maxItems'].map((name) => [name, isCount] as const),
   ...['items', 'additionalProperties'].map((name) => [name, isUsual] as const),
-  ...['allOf', 'anyOf', 'oneOf'].map((name) => [name, areUsual] as const),
+  ...['allOf', 'anyOf', 'oneOf'].map((name) => [name, (value: unknown) => every(value, isUsual)] as const),
   ...['const', 'default'].map((name) => [name, () => true] as const),
-  ['type', (value) => jsonTypes.has(value)],
+  ['type', (value) => jsonTypes.has(value) || (isSet(value) && every(value, (one) => jsonTypes.has(one)))],
   ['required', isSet],
-  ['enum', (value) => isSet(value) && (value as unknown[]).length > 0],
+  ['enum', (value) => isSet(value) && every(value, isText)],
   ['properties', (value) => isObject(value) && membersOf(value)?.every((name) => isUsual(value[name])) === true],
 ])
 
