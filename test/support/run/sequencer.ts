@@ -31,6 +31,37 @@ const longest = [
   'test/plugins/testing/outages.test.ts',
 ]
 
+/** Files that wait for ten seconds or more. Begun at the end of a run, they would be all that is left of it. */
+const waiting = [
+  'test/conformance/slow.test.ts',
+  'test/kernel/runtime/node/idle.test.ts',
+  'test/kernel/runtime/node/pipelining.test.ts',
+  'test/kernel/traces.test.ts',
+  'test/plugins/auth/disconnect.test.ts',
+  'test/plugins/cache/data-redis.test.ts',
+  'test/plugins/cron/instances.test.ts',
+  'test/plugins/cron/lock.test.ts',
+  'test/plugins/database/outbox.test.ts',
+  'test/plugins/draining.test.ts',
+  'test/plugins/inspector/recording.test.ts',
+  'test/plugins/locks/contract.test.ts',
+  'test/plugins/locks/servers.test.ts',
+  'test/plugins/locks/stores.test.ts',
+  'test/plugins/mqtt/conformance.test.ts',
+  'test/plugins/mqtt/resilience.test.ts',
+  'test/plugins/queues/outage.test.ts',
+  'test/plugins/queues/portable-times.test.ts',
+  'test/plugins/queues/sqs-faults.test.ts',
+  'test/plugins/queues/sqs-repeat.test.ts',
+  'test/plugins/rateLimit/redis.test.ts',
+  'test/plugins/session/redis.test.ts',
+  'test/plugins/storage/outage.test.ts',
+  'test/plugins/testing/twins.test.ts',
+]
+
+const isIn = (paths: readonly string[], { moduleId }: TestSpecification) =>
+  paths.some((path) => moduleId.endsWith(`/${path}`))
+
 /** The projects whose files share processes, and among them the files that have their own. */
 const turns = ['cli', '', 'sharing']
 
@@ -42,10 +73,11 @@ export class RandomOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const random = numbers(this.ctx.config.sequence.seed)
     const mixed = files
-      .map((file) => ({ file, at: random() }))
+      // Among the others, so that these have the cores meanwhile.
+      .map((file) => ({ file, at: random() * (isIn(waiting, file) ? 0.6 : 1) }))
       .sort((a, b) => a.at - b.at)
       .map(({ file }) => file)
-    const isLong = ({ moduleId }: TestSpecification) => longest.some((path) => moduleId.endsWith(`/${path}`))
+    const isLong = (file: TestSpecification) => isIn(longest, file)
     const turnOf = ({ project }: TestSpecification) => turns.indexOf(project.config.isolate ? '' : project.name)
     const inOrder = [...mixed.filter(isLong), ...mixed.filter((file) => !isLong(file))]
     return inOrder.sort((a, b) => turnOf(a) - turnOf(b))
