@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take twenty seconds, or ten of processor time. At the end of a run, each would leave the other core idle. */
+/** Files that take 25 seconds, or ten of processor time. At the end of a run, each would leave the other core idle. */
 const longest = [
   'test/cli/background.test.ts',
   'test/cli/doctor-hostile.test.ts',
@@ -9,31 +9,27 @@ const longest = [
   'test/cli/sdk-once.test.ts',
   'test/cli/serve.test.ts',
   'test/cli/start.test.ts',
-  'test/docs.test.ts',
   'test/package.test.ts',
-  'test/plugins/queues/kills.test.ts',
   'test/plugins/queues/portable.test.ts',
   'test/plugins/queues/process.test.ts',
-  'test/plugins/queues/ui-browser.test.ts',
   'test/site.test.ts',
-  'docs/examples/examples.test.ts',
-  'docs/examples/workflows/kill.test.ts',
   'test/conformance/http.test.ts',
-  'test/conformance/portable-queue.test.ts',
-  'test/conformance/websocket.test.ts',
-  'test/conformance/wire.test.ts',
-  'test/conformance/drain.test.ts',
-  'test/conformance/tls.test.ts',
   'test/plugins/database/kills.test.ts',
   'test/plugins/inspector/page.test.ts',
-  'test/plugins/openapi/browser.test.ts',
   'test/plugins/testing/bad-plugins.test.ts',
-  'test/plugins/testing/outages.test.ts',
 ]
 
-/** Files that wait for ten seconds or more. Begun at the end of a run, they would be all that is left of it. */
+/** Files that take ten seconds, most of which they wait. Begun at the end of a run, they would be all that is left of it. */
 const waiting = [
+  'docs/examples/examples.test.ts',
+  'docs/examples/workflows/kill.test.ts',
+  'test/conformance/drain.test.ts',
+  'test/conformance/portable-queue.test.ts',
   'test/conformance/slow.test.ts',
+  'test/conformance/tls.test.ts',
+  'test/conformance/websocket.test.ts',
+  'test/conformance/wire.test.ts',
+  'test/docs.test.ts',
   'test/kernel/runtime/node/idle.test.ts',
   'test/kernel/runtime/node/pipelining.test.ts',
   'test/kernel/traces.test.ts',
@@ -49,13 +45,17 @@ const waiting = [
   'test/plugins/locks/stores.test.ts',
   'test/plugins/mqtt/conformance.test.ts',
   'test/plugins/mqtt/resilience.test.ts',
+  'test/plugins/openapi/browser.test.ts',
+  'test/plugins/queues/kills.test.ts',
   'test/plugins/queues/outage.test.ts',
   'test/plugins/queues/portable-times.test.ts',
   'test/plugins/queues/sqs-faults.test.ts',
   'test/plugins/queues/sqs-repeat.test.ts',
+  'test/plugins/queues/ui-browser.test.ts',
   'test/plugins/rateLimit/redis.test.ts',
   'test/plugins/session/redis.test.ts',
   'test/plugins/storage/outage.test.ts',
+  'test/plugins/testing/outages.test.ts',
   'test/plugins/testing/twins.test.ts',
 ]
 
