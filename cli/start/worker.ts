@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { isInTime } from '../../kernel/support/within.ts'
 import { memoizedIn } from '../../plugins/shared/values/memoize.ts'
 import { Questions, replyTo } from '../process/channel.ts'
@@ -101,30 +101,44 @@ export async function clusterBy(folder: string, file: string, preload: string): 
     execArgv: [...process.execArgv, '--import', preload],
     cwd: folder,
   })
+  const serving = new Set<ChildProcess>()
+  const givenBack = new Set<Connection>()
   return (env) => {
     const worker = cluster.fork(env)
     // The worker object repeats errors of its process, which would end this one without a listener.
     worker.on('error', () => {})
-    closeUntaken(worker.process)
+    worker.once('listening', () => serving.add(worker.process))
+    closeUntaken(worker.process, serving, givenBack)
     return worker.process
   }
 }
 
+type Connection = Pick<Server, 'close'>
+
 /**
- * Closes the connection that a process has not taken when it ends, after a busy loop for example: Node.js keeps it open, and its client would
- * wait until its own time is over. A process is handed one connection at a time, and replies: one that it gave back waits for another process.
+ * Closes the connections that a process has not taken when it ends, after a busy loop for example: Node.js keeps them open, and their clients would
+ * wait until their own time is over. A process is handed one at a time for each port, and replies: one that it gave back waits for another
+ * process that serves, and is closed with the last of them.
  */
-function closeUntaken(worker: ChildProcess): void {
-  const handed: { close(): void }[] = []
+function closeUntaken(worker: ChildProcess, serving: Set<ChildProcess>, givenBack: Set<Connection>): void {
+  const handed = new Map<number | undefined, Connection>()
   const send: (...given: never[]) => boolean = worker.send.bind(worker)
   worker.send = (...given: unknown[]) => {
-    const [, handle] = given as [unknown, Partial<(typeof handed)[0]>?]
-    if (handle?.close !== undefined) handed.push(handle as (typeof handed)[0])
+    const [{ act, seq }, handle] = given as [{ act?: string; seq?: number }, Connection]
+    // Sockets for UDP are handed over as well, and stay those of all processes.
+    if (act === 'newconn') handed.set(seq, handle)
     return send(...(given as never[]))
   }
   // Before the listener of `node:cluster`, which hands it the next one.
-  worker.prependListener('internalMessage', ({ ack }: { ack?: number }) => ack !== undefined && handed.pop())
-  worker.once('exit', () => handed.pop()?.close())
+  worker.prependListener('internalMessage', ({ ack, accepted }: { ack?: number; accepted?: boolean }) => {
+    const replied = handed.get(ack)
+    if (replied !== undefined && handed.delete(ack)) givenBack[accepted ? 'delete' : 'add'](replied)
+  })
+  worker.once('exit', () => {
+    serving.delete(worker)
+    const lost = serving.size > 0 ? [] : [...givenBack].filter((one) => givenBack.delete(one))
+    for (const one of [...handed.values(), ...lost]) one.close()
+  })
 }
 
 /** Answers for all workers which port they bind; rejects if a process that is not one of the workers has it. */

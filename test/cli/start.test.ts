@@ -180,6 +180,24 @@ test.concurrent('a connection that is handed to a worker when that has closed go
   }
 })
 
+test.concurrent('a connection that the last worker gives back is closed', async () => {
+  const serving = await startWorkers(makeApplication(), ['-w', '1'])
+  try {
+    await serving.says('1 worker listens')
+    const [{ pid } = { pid: 0 }] = await workersOf(serving, 1)
+    process.kill(serving.child.pid!, 'SIGSTOP')
+    const waiting = [1, 2].map(() => serving.get())
+    await pause(50)
+    process.kill(pid, 'SIGTERM')
+    await serving.says(`closed ${pid}`)
+    process.kill(serving.child.pid!, 'SIGCONT')
+    // Without that, the clients would wait for ever.
+    await Promise.all(waiting)
+  } finally {
+    await serving.end('SIGKILL')
+  }
+})
+
 test.concurrent('a worker that has closed does not wait for a supervisor that is gone', async () => {
   const project = makeApplication()
   const serving = await startWorkers(project, ['-w', '1'])
