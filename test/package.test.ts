@@ -428,7 +428,7 @@ test('optional packages are optional', () => {
 
 /** What plugins merge into the kernel's interfaces arrives through the main entry point alone. */
 const typed = `
-import { cache, controller, get, type PolicyManager, router, Server } from 'framework'
+import { cache, controller, definePlugin, get, type PolicyManager, router, Server } from 'framework'
 
 declare module 'framework' {
   interface SessionData { count: number }
@@ -450,6 +450,7 @@ router.get('/options', options, (req, res) => {
   res.cookie('a', 'b', { maxAge: 5 })
   return seen
 })
+definePlugin({ name: 'client', reaches: () => ['Redis at redis.test'], runs: () => ['job nightly'] })
 router.put('/upload', { upload: { maxFiles: 2 } }, (req) => req.files.map(({ filename, size }) => filename + size))
 new Server({
   plugins: {

@@ -1,7 +1,6 @@
 import { definePlugin, didYouMean, type Kernel, type Logger } from '../../kernel/index.ts'
 import type { AsyncApiChannel } from '../asyncapi/index.ts'
 import { addressOfName } from '../shared/descriptions/names.ts'
-import type {} from '../shared/development/connections.ts'
 import { figure } from '../shared/development/metrics.ts'
 import type { QueueRef } from '../shared/engines/custom.ts'
 import { QueueConfigurationError } from '../shared/engines/errors.ts'
@@ -15,6 +14,8 @@ import { allQueues, type DeclaredQueue } from './registry.ts'
 import { compileSchema } from './schema.ts'
 import { QueueService, subscribers } from './service.ts'
 import { work } from './work.ts'
+
+export type {} from '../shared/development/panels.ts'
 
 export { allQueues } from './registry.ts'
 

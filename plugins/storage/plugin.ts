@@ -1,6 +1,5 @@
 import { definePlugin, quoted } from '../../kernel/index.ts'
 import type { AccessWay } from '../shared/development/access.ts'
-import type {} from '../shared/development/connections.ts'
 import { refuseSeveral } from '../shared/environment/several-workers.ts'
 import { admissionsOf } from '../shared/http/subject.ts'
 import { announceBackend } from '../shared/stores/backends.ts'

@@ -48,5 +48,12 @@ declare module '../../../kernel/plugin/define.ts' {
   interface PluginData {
     /** The panels of this plugin in the inspector; called when they are first opened. For the plugin `inspector`. */
     readonly inspector?: () => Promise<readonly InspectorPanel[]> | readonly InspectorPanel[]
+    /**
+     * What the plugin reaches outside of the process: systems, with addresses without credentials. For the map of the plugin `inspector`.
+     * Default: the Redis or Postgres of its option `store` or `lock`.
+     */
+    readonly reaches?: (settings: never, services: PanelServices) => readonly string[]
+    /** What the plugin runs without a request, such as jobs, by the names of their spans. For the map of the plugin `inspector`. */
+    readonly runs?: (services: PanelServices) => readonly string[]
   }
 }
