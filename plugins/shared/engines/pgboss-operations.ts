@@ -23,8 +23,8 @@ const wheres: { readonly [State in MessageState]: readonly [where: string, order
 }
 // A list may have ids in another form than pg-boss's; for one, the index of the primary key is used.
 const [thisOf, theseOf] = ['name = $1 and id = $2::uuid', 'name = $1 and id::text = any($2)']
-/** The attempt of a job: `$3` is the retries before it, and `$4` whether it was marked as the last, above any number that an attempt has. */
-const attempt = 'retry_count in ($3, case when $4::boolean then retry_limit + 1 end)'
+/** The attempt of a job: `$3` is the retries before it, and `$4` whether it was marked as the last, with numbers above any that an attempt has. */
+const attempt = 'retry_count in ($3, case when $4::boolean then $3 + retry_limit + 1 end)'
 const ms3 = "$3 * interval '1 millisecond'"
 const cases = Object.entries(wheres).map(([state, [where]]) => `when ${where} then '${state}'`)
 const stateOf = `case ${cases.join(' ')} end as as_state`
@@ -125,7 +125,7 @@ export class PgbossOperations implements QueueOperations {
 
   /** Whether an attempt still has its job, and not a later one, after a time without connection; one that is final is marked as the last. */
   async isHeld(topic: string, id: string, retries: number, isFinal: boolean): Promise<boolean> {
-    const marked = 'case when $4 then retry_limit + 1 else retry_count end'
+    const marked = 'case when $4 and retry_count = $3 then $3 + retry_limit + 1 else retry_count end'
     const text = `update job set retry_count = ${marked} where ${thisOf} and state = 'active' and ${attempt} returning id`
     return (await this.#rows(text, topic, id, retries, isFinal)).length > 0
   }
@@ -170,8 +170,8 @@ function stored(row: Row): StoredMessage {
   const { message, stack } = Object(output) as { message?: unknown; stack?: unknown }
   return {
     ...{ id: String(id), state: as_state as MessageState, payload, meta },
-    // The number of retries counts those that have begun; the mark of a last attempt, which stays for a moment, is above their limit.
-    attempt: Math.min(Number(retry_count), Number(retry_limit)) + (started_on === null ? 0 : 1),
+    // The number of retries counts those that have begun; the mark of a last attempt is above their limit.
+    attempt: (Number(retry_count) % (Number(retry_limit) + 1)) + (started_on === null ? 0 : 1),
     attempts: Number(retry_limit) + 1,
     publishedAt: timeOf(created_on),
     dueAt: as_state === 'delayed' ? timeOf(start_after) : undefined,
