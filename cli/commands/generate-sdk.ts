@@ -9,11 +9,11 @@ import { programName } from '../package.ts'
 import { shellWord } from '../printable.ts'
 import { commandLineOf, findProject, projectRoot, typedPath } from '../project/project.ts'
 import { onOff, ownCommand, text } from '../run/own-command.ts'
-import { type ApiDocument, sorted } from '../sdk/document.ts'
+import type { ApiDocument } from '../sdk/document.ts'
 import { fetchDescriptions } from '../sdk/fetch-descriptions.ts'
-import { generateClient, isGenerated, reservedNames, wordsOf } from '../sdk/generate.ts'
+import { generateClient, isGenerated, operationsBelow, reservedNames, wordsOf } from '../sdk/generate.ts'
 import { type MessageDocument, socketsOf } from '../sdk/messages.ts'
-import { hasPart } from '../sdk/tree.ts'
+import { hasPart, treeOf } from '../sdk/tree.ts'
 import { replaceFile, textOf } from '../text-file.ts'
 
 export const generateSdk = ownCommand({
@@ -44,7 +44,7 @@ plugins register in their setup. With --url, the command reads the descriptions 
       throw wrongUsage(`--name takes a new type name (a capital letter, then ASCII letters and digits), not "${name}"`)
     const found = await descriptionsOf(flags, input)
     const { client, count, opening } = clientOf(found, { name, command: commandLine(flags) })
-    const partial = [...Object.keys(found.document.paths ?? {}), ...opening].filter(hasPart)
+    const partial = [...new Set([...Object.keys(found.document.paths ?? {}), ...opening])].filter(hasPart)
     const sockets = opening.filter((path) => !hasPart(path)).length
     const opened = sockets === 0 ? '' : ` and ${sockets} ${sockets === 1 ? 'websocket' : 'websockets'}`
     const calls = `${count} ${count === 1 ? 'route' : 'routes'}${opened} of ${found.from}`
@@ -93,7 +93,7 @@ function clientOf(
   try {
     return {
       client: generateClient(document, { ...options, ...(messages && { messages }) }),
-      count: sorted(document.paths).flatMap(([path, item]) => (hasPart(path) ? [] : Object.keys(item))).length,
+      count: operationsBelow(treeOf(document)).length,
       opening: socketsOf(document, messages).routes.map(({ path }) => path),
     }
   } catch (error) {

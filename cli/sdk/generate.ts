@@ -131,7 +131,8 @@ export function wordsOf(file: string): readonly string[] {
   )
 }
 
-const operationsBelow = (node: Node): Described[] => [
+/** The calls of a place, and of all places below it. */
+export const operationsBelow = (node: Node): Described[] => [
   ...node.operations.values(),
   ...[...node.children.values()].flatMap((child) => operationsBelow(child.node)),
 ]

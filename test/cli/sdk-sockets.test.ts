@@ -162,9 +162,12 @@ describe('--url', () => {
 
   test('leaves out paths of which a client could not fill in a parameter, and says so', async () => {
     const paths = Object.fromEntries(
-      ['/a/{id}', '/a/{id}.json', '/b-{c}', '/{d}{e}', '/f}{'].map((path) => [path, get]),
+      ['/a/{id}', '/a/{id}.json', '/b-{c}', '/{d}{e}', '/f}{', 'g'].map((path) => [path, { ...get, parameters: [] }]),
     )
-    const files = { '/docs/json': { ...openapi, paths }, '/asyncapi.json': described({ w: channel('/w-{v}') }) }
+    const files = {
+      '/docs/json': { ...openapi, paths },
+      '/asyncapi.json': described({ a: channel('/a/{id}.json'), w: channel('/w-{v}') }),
+    }
     const ended = await run(files)
     expect(ended.stderr).toContain('only a part of its segment: /a/{id}.json, /b-{c}, /{d}{e}, /w-{v}\n')
     expect(ended.stdout.match(/send\('GET', [^)]*\)/g)).toEqual([
