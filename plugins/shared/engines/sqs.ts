@@ -187,14 +187,10 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
   }
 
   /** Asks for messages; cut when the driver closes. */
-  async #receive(input: object, ms: number): Promise<SqsResponse> {
+  #receive(input: object, ms: number): Promise<SqsResponse> {
     const cut = new AbortController()
     this.#polls.add(cut)
-    try {
-      return await this.#call('ReceiveMessage', input, ms, cut)
-    } finally {
-      this.#polls.delete(cut)
-    }
+    return this.#call('ReceiveMessage', input, ms, cut).finally(() => this.#polls.delete(cut))
   }
 
   async #run(address: Address, message: Message, deliver: Deliver, deletes: SqsDeletes): Promise<void> {
@@ -262,14 +258,12 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
   }
 
   /** Whether a call has succeeded; its failure is reported. */
-  async #try(failure: string, call: () => Promise<unknown>): Promise<boolean> {
-    try {
-      await call()
-      return true
-    } catch (error) {
+  #try(failure: string, call: () => Promise<unknown>): Promise<boolean> {
+    const failed = (error: unknown) => {
       this.#host.warn(failure, error)
       return false
     }
+    return call().then(() => true, failed)
   }
 
   async counts(topic: string): Promise<QueueCounts> {

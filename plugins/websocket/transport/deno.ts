@@ -1,4 +1,5 @@
 import { systemClock } from '../../../kernel/index.ts'
+import { safely } from '../../shared/values/safely.ts'
 import { type OpenTransport, refused, type Transport, type TransportEvents } from './contract.ts'
 
 interface DenoRuntime {
@@ -17,15 +18,9 @@ export const openDeno: OpenTransport = (connection, headers, { protocol, silence
   // If a connection that is gone were upgraded, `Deno.serve` would never end.
   if (connection.isLeft) return refused(events)
   const { Deno } = globalThis as unknown as { Deno: DenoRuntime }
-  let upgraded: ReturnType<DenoRuntime['upgradeWebSocket']>
-  try {
-    upgraded = Deno.upgradeWebSocket(connection.request, {
-      ...(protocol !== '' && { protocol }),
-      idleTimeout: Math.ceil(silence / 1000),
-    })
-  } catch {
-    return refused(events)
-  }
+  const options = { ...(protocol !== '' && { protocol }), idleTimeout: Math.ceil(silence / 1000) }
+  const upgraded = safely(() => Deno.upgradeWebSocket(connection.request, options))
+  if (upgraded === undefined) return refused(events)
   const { socket, response } = upgraded
   for (let i = 0; i < headers.length; i += 2) response.headers.append(headers[i]!, headers[i + 1]!)
   socket.binaryType = 'arraybuffer'
