@@ -170,7 +170,7 @@ export default defineConfig({
     sequence: { sequencer: RandomOrder },
     pool: 'forks',
     // Of two workers, two thirds of the time is waiting: for services, limits of time, and programs that end.
-    maxWorkers: 8,
+    maxWorkers: 6,
     // Cases that run side by side wait for services and limits of time.
     maxConcurrency: 10,
     // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.
