@@ -15,7 +15,7 @@ const resetsUnaccepted = ({ runtime, name }: Target) => runtime === 'bun' || nam
 
 /** Requests without pause over one agent until the server refuses connections. */
 class Load {
-  readonly answered = new Map<number, number>()
+  readonly statuses = new Map<number, number>()
   /** Requests that were lost: on a connection that had served others, or after the first bytes of a response. */
   readonly failures: string[] = []
   /** New connections that were reset before anything came back over them. */
@@ -52,7 +52,7 @@ class Load {
         response.resume()
         response.on('error', (error) => this.#fail(error, resolve))
         response.on('end', () => {
-          this.answered.set(statusCode, (this.answered.get(statusCode) ?? 0) + 1)
+          this.statuses.set(statusCode, (this.statuses.get(statusCode) ?? 0) + 1)
           resolve(true)
         })
       })
@@ -80,20 +80,20 @@ function sendPipelines(port: number): Promise<RawAnswer[]> {
   return Promise.all(Array.from({ length: 10 }, (_, client) => sendRaw(port, idsOf(client).map(one).join(''))))
 }
 
-function checkPipelines(target: Target, answers: readonly RawAnswer[], begun: number): void {
+function checkPipelines(target: Target, responses: readonly RawAnswer[], begun: number): void {
   if (closesPipelines(target)) {
-    expect([answers.filter(({ text }) => text !== ''), begun]).toEqual([[], 10])
+    expect([responses.filter(({ text }) => text !== ''), begun]).toEqual([[], 10])
     return
   }
-  for (const [client, { text, statuses, closed }] of answers.entries()) {
-    const answered = [...text.matchAll(/"id":"(\d-\d)"/g)].map(([, id]) => id)
-    expect(answered).toEqual(idsOf(client).slice(0, answered.length))
-    expect(statuses).toEqual(answered.map(() => 200))
+  for (const [client, { text, statuses, closed }] of responses.entries()) {
+    const ids = [...text.matchAll(/"id":"(\d-\d)"/g)].map(([, id]) => id)
+    expect(ids).toEqual(idsOf(client).slice(0, ids.length))
+    expect(statuses).toEqual(ids.map(() => 200))
     expect(closed).toBe(true)
     // Only the last one announces the end of the connection.
-    if (usesNodeHttp(target)) expect(text.split(/connection: close/i).at(-1)).toContain(`{"id":"${answered.at(-1)}"}`)
+    if (usesNodeHttp(target)) expect(text.split(/connection: close/i).at(-1)).toContain(`{"id":"${ids.at(-1)}"}`)
   }
-  expect(answers.reduce((sum, { statuses }) => sum + statuses.length, 0)).toBe(begun)
+  expect(responses.reduce((sum, { statuses }) => sum + statuses.length, 0)).toBe(begun)
 }
 
 describe('GS-01 SIGTERM under load loses no request, nor any that was sent without waiting for responses', () => {
@@ -104,7 +104,7 @@ describe('GS-01 SIGTERM under load loses no request, nor any that was sent witho
       const running = load.run()
       // A connection on which nothing was ever sent must not hold the process.
       const silent = connect(app.port, '127.0.0.1').on('error', () => {})
-      await expect.poll(() => load.answered.get(200), { timeout: 20_000 }).toBeGreaterThan(2 * clients)
+      await expect.poll(() => load.statuses.get(200), { timeout: 20_000 }).toBeGreaterThan(2 * clients)
       const pipelines = sendPipelines(app.port)
       const begun = () => app.stderr().split('\n').filter(Boolean)
       await expect.poll(() => begun().filter((id) => id.endsWith('-0')).length, { timeout: 20_000 }).toBe(10)
@@ -117,9 +117,9 @@ describe('GS-01 SIGTERM under load loses no request, nor any that was sent witho
       silent.destroy()
       expect(load.failures).toEqual([])
       if (!resetsUnaccepted(target)) expect(load.resets).toBe(0)
-      expect([...load.answered.keys()]).toEqual([200])
+      expect([...load.statuses.keys()]).toEqual([200])
       // Each request that began has its response.
-      expect(load.answered.get(200)).toBe(begun().filter((id) => !id.includes('-')).length)
+      expect(load.statuses.get(200)).toBe(begun().filter((id) => !id.includes('-')).length)
       checkPipelines(target, await pipelines, begun().filter((id) => id.includes('-')).length)
       expect(code).toBe(0)
       expect(ms).toBeLessThan(20_000)

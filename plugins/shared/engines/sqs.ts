@@ -79,8 +79,8 @@ export class SqsDriver implements QueueDriver<SqsTerms> {
     return new SqsDriver(sdk as unknown as Sdk, config, host)
   }
 
-  /** With its own timeout, because the deadline of `publish` aborts nothing. */
-  #call(
+  /** With its own timeout, because the deadline of `publish` aborts nothing. Rejects also if a client of the application throws. */
+  async #call(
     name: SqsCall,
     input: object,
     ms = this.#config.publishTimeout,
