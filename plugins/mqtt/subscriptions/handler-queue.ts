@@ -52,8 +52,8 @@ export class HandlerQueue {
   /** Bytes of the waiting messages. */
   #size = 0
   readonly #running = new Running()
-  /** The topics whose retained message has come on this connection. */
-  readonly #kept = new Set<string>()
+  /** The digest of the last retained message of this connection by topic. */
+  readonly #kept = new Map<string, number>()
   /** The digest of the last message by topic, live or retained. */
   readonly #last = new Map<string, number>()
   readonly #attempts: Attempts<Delivered, MqttMessageTrace, void>
@@ -74,12 +74,12 @@ export class HandlerQueue {
    * Notes a message; returns whether it is new to this handler. The broker sends a retained message again when another handler subscribes,
    * and when the connection is back: then it may have changed, and the session has no messages of QoS 0.
    */
-  isNew({ topic, retain, duplicate }: Incoming['details'], digest: number): boolean {
-    const isKnown = this.#kept.has(topic) || this.#last.get(topic) === digest
+  isNew({ topic, retain }: Incoming['details'], digest: number): boolean {
+    // By content: a message that the connection before has left comes first, and then the one that has taken its place.
+    const isKnown = this.#kept.get(topic) === digest || this.#last.get(topic) === digest
     if (this.#last.has(topic) || this.#last.size < mostRemembered) {
       this.#last.set(topic, digest)
-      // One that the connection before has not acknowledged comes again first, before the one that may have taken its place.
-      if (retain && !duplicate) this.#kept.add(topic)
+      if (retain) this.#kept.set(topic, digest)
     }
     return !retain || !isKnown
   }

@@ -322,6 +322,25 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     expect(seen).toEqual(expected)
   })
 
+  test('a retained message that the broker had queued does not hide the one that has taken its place', async () => {
+    const retained = (text: string) => Buffer.from(`\x31${String.fromCharCode(11 + text.length)}\0\x09away/kept${text}`)
+    const queueing = await fakeBroker((socket, data) => {
+      if (data[0] === 0x10) socket.write(Uint8Array.of(0x20, 2, 1, 0))
+      if (data[0] === 0xe0) socket.end()
+      if (data[0] !== 0x82) return
+      socket.write(Uint8Array.of(0x90, 3, data[2]!, data[3]!, 0))
+      // The broker sends the last one a second time when another handler subscribes.
+      for (const text of ['old', 'new', 'new', 'end']) socket.write(retained(text))
+    })
+    onTestFinished(queueing.close)
+    const address = { host: '127.0.0.1', port: queueing.port, protocolVersion: 4 as const }
+    await connect({ ...address, clientId: 'queueing', clean: false })
+    const seen: unknown[] = []
+    open.push(await mqtt.subscribe('away/kept', (message) => void seen.push(message)))
+    await vi.waitFor(() => expect(seen).toContain('end'), 20_000)
+    expect(seen).toEqual(['old', 'new', 'end'])
+  })
+
   /** A broker that lets everyone in and refuses every subscription. */
   const refusingBroker = () =>
     fakeBroker((socket, data) => {
