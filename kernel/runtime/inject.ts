@@ -66,7 +66,7 @@ class InjectRaw implements RawRequest {
     }
     const length = this.#headers['content-length']
     // As over a socket, an empty body does not count, while a stream counts until it has ended.
-    this.hasBody = length === undefined ? request.body !== undefined : Number(length) > 0
+    this.hasBody = length === undefined ? request.body !== undefined : Number(length) !== 0
     if (request.peer !== undefined) this.upgrade = this.#headers.upgrade?.toLowerCase()
     this.#request = request
     this.#onReply = onReply

@@ -129,6 +129,16 @@ export function httpConformance(target: Target): void {
       expect(large.json).toMatchObject({ code: 'PayloadTooLargeError' })
     })
 
+    test('BO-03 two equal lengths do not lift the limit', async () => {
+      for (const size of [7, 200_000]) {
+        const line = `Content-Length: ${size}\r\n`
+        const body = `"${'x'.repeat(size - 2)}"`
+        const request = `POST /json HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${line}${line}\r\n${body}`
+        const answer = await sendRaw(app.port, request, { answers: 1 })
+        expect([400, 413], `${size} bytes`).toContain(answer.statuses[0])
+      }
+    })
+
     test('sends bytes, empty responses, statuses and repeated cookies', async () => {
       expect((await send('GET', '/bytes')).bytes).toEqual(Buffer.from([0, 1, 2, 255]))
       const none = await send('GET', '/none')

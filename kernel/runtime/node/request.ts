@@ -136,7 +136,7 @@ export class NodeRequest implements RawRequest {
 
   #declaresBody(): boolean {
     const length = this.header('content-length')
-    return length === undefined ? this.header('transfer-encoding') !== undefined : Number(length) > 0
+    return length === undefined ? this.header('transfer-encoding') !== undefined : Number(length) !== 0
   }
 
   bytes(limit: number): Promise<Uint8Array> {
@@ -267,7 +267,7 @@ export class NodeRequest implements RawRequest {
   #leavesMuch(): boolean {
     if (this.#isRead || !this.hasBody) return false
     // A client that waits for `100 Continue` may now send the body, or the next request instead.
-    return this.#expects === 'continue' || Number(this.header('content-length') ?? 0) > mostUnread
+    return this.#expects === 'continue' || !(Number(this.header('content-length') ?? 0) <= mostUnread)
   }
 
   #sendStream(body: StreamBody, { headers, brokeOff }: Reply): Promise<void> {

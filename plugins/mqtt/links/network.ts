@@ -268,9 +268,7 @@ export class NetworkLink implements Link {
   async ping(): Promise<void> {
     const client = this.#client!
     const { promise, resolve, reject } = deferred()
-    const received = ({ cmd }: { readonly cmd: string }) => {
-      if (cmd === 'pingresp') resolve()
-    }
+    const received = ({ cmd }: { readonly cmd: string }) => void (cmd === 'pingresp' && resolve())
     const closed = () => reject(this.#lastError ?? new LinkLost('the connection was closed'))
     client.on('packetreceive', received).once('close', closed)
     try {

@@ -157,12 +157,10 @@ export class Subscriptions {
     }
     const digest = crc32(message.payload)
     const queues = entries.flatMap((entry) => [...entry.queues]).filter((queue) => queue.isNew(message.details, digest))
-    let left = queues.length
-    if (left === 0) message.handled()
-    const done = () => {
-      if (--left === 0) message.handled()
-    }
+    let left = queues.length + 1
+    const done = () => void (--left === 0 && message.handled())
     for (const queue of queues) queue.push(message, done)
+    done()
     return true
   }
 
