@@ -72,8 +72,7 @@ export class TimeLimits {
 
   #of({ server }: KernelRequest): Deadlines | undefined {
     const { requestTimeout } = server.settings
-    if (requestTimeout === 0) return undefined
-    this.#deadlines ??= new Deadlines(requestTimeout)
+    if (requestTimeout > 0) this.#deadlines ??= new Deadlines(requestTimeout)
     return this.#deadlines
   }
 }

@@ -1,4 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Clock, clock, virtualClock } from './clock.ts'
+
+/** A timer keeps the context it is set in: that of one request would stay in memory for the time limits of all that follow it. */
+const outside = AsyncLocalStorage.snapshot()
 
 /**
  * An entry with a time limit, as a link in a list: a timer for each entry cost a tenth of a small asynchronous request, and
@@ -55,7 +59,7 @@ export class Deadlines {
   #setTimer(ms: number): void {
     this.#isTimed = true
     this.#timedBy = virtualClock()
-    this.#clock.setTimeout(this.#look, ms).unref()
+    outside(() => this.#clock.setTimeout(this.#look, ms).unref())
   }
 
   readonly #look = (): void => {
