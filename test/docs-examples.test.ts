@@ -15,6 +15,9 @@ const blocks = pages
 const runnable = blocks.filter((block) => block.noRun === undefined)
 const signals = process.listenerCount('SIGTERM')
 const needsRedis = ({ code }: Block) => code.includes('redis://')
+/** Node.js 20 imports no TypeScript without a package for it. */
+const lacksTypeScript = ({ file }: Block) =>
+  process.version.startsWith('v20.') && Object.keys(surroundings[file]?.files ?? {}).some((one) => one.endsWith('.ts'))
 
 /** Routes on the `router` of a block without a server are asked on one that has the plugin of the page. */
 function pluginsOf(file: string): Partial<Record<CatalogKey, true>> {
@@ -35,7 +38,7 @@ afterAll(async () => {
 
 describe('the examples of the documentation run', () => {
   for (const block of runnable) {
-    test.skipIf(needsRedis(block) && !hasRedis)(`${block.file}:${block.line}`, async () => {
+    test.skipIf((needsRedis(block) && !hasRedis) || lacksTypeScript(block))(`${block.file}:${block.line}`, async () => {
       const given = { plugins: pluginsOf(block.file), redisUrl: redis?.url ?? '', ...surroundings[block.file] }
       expect(await runBlock(block, given)).toEqual([])
     })

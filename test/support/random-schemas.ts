@@ -158,7 +158,9 @@ export function randomValue(chance: Chance, schema: unknown, root: Json, errors:
   if (Array.isArray(node.oneOf)) return inside(chance.pick(node.oneOf))
   if (Array.isArray(node.allOf)) {
     const parts = node.allOf.map(inside)
-    return parts.every((part) => typeof part === 'object' && part !== null) ? Object.assign({}, ...parts) : parts[0]
+    // Not by assigning: a member `__proto__` would become the prototype.
+    const merged = (all: object, part: unknown) => ({ ...all, ...(part as object) })
+    return parts.every((part) => typeof part === 'object' && part !== null) ? parts.reduce(merged, {}) : parts[0]
   }
   const types = Array.isArray(node.type) ? (node.type as string[]) : [node.type]
   switch (node.nullable === true && chance.is(0.3) ? 'null' : chance.pick(types)) {

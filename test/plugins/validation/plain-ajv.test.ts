@@ -153,10 +153,7 @@ test.each<Mode>(['exact', 'body', 'text'])('the verdict, the value and the issue
       }
     }
   }
-  expect(counts.ok).toBeGreaterThan(2 * schemas)
-  expect(counts.refused).toBeGreaterThan(2 * schemas)
-  expect(counts.recursive).toBeGreaterThan(2 * schemas)
-  expect(counts.compared).toBeGreaterThan(1.5 * schemas)
+  for (const count of Object.values(counts)) expect(count, JSON.stringify(counts)).toBeGreaterThan(schemas)
 })
 
 /** A schema in which some objects have fewer members and accept no others, and some members are strings. */
