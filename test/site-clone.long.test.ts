@@ -32,7 +32,8 @@ test('the commands of the workflow build the site in a clone, which has no test 
   for (const page of ['first-steps/tests', 'plugins/queues', 'recipes/checkout', 'guides/database'])
     expect(readFileSync(join(scratch, `site/docs/${page}.html`), 'utf8'), page).toContain('data-type="')
   expect(existsSync(join(clone, 'test/runtimes/node_modules'))).toBe(false)
-})
+  // A minute on two quiet cores, and twelve files run beside it.
+}, 900_000)
 
 test('npm run reference needs nothing else', async () => {
   const { code, stdout, stderr } = await runIn(clone, ['npm', 'run', 'reference'])

@@ -195,18 +195,21 @@ test.concurrent('large messages go in several batches; one that is too large is 
 
 test.concurrent('no batch is sent any more after publishMany has rejected', async () => {
   let lots = 0
+  let letThrough = () => {}
+  const isRejected = new Promise<void>((resolve) => {
+    letThrough = resolve
+  })
   const slow = faulty(async (command, send) => {
-    if (!(command instanceof SendMessageBatchCommand)) return send()
-    lots++
-    await pause(700)
+    if (command instanceof SendMessageBatchCommand && ++lots === 2) await isRejected
     return send()
   })
-  const queue = await start({ client: slow, publishTimeout: 1000 })
+  const queue = await start({ client: slow, publishTimeout: 3000 })
   // Its address is known then.
   await queue.publish(0)
   const rejected = queue.publishMany(Array.from({ length: 60 }, (_, i) => i))
   await expect(rejected).rejects.toMatchObject({ code: 'QueueUnavailableError' })
-  await pause(1500)
+  letThrough()
+  await pause(500)
   expect(lots).toBe(2)
 })
 
