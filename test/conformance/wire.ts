@@ -202,8 +202,11 @@ export function wireConformance(target: Target): void {
     })
 
     test('BO-13 a body that no one reads does not come in without end', async () => {
-      for (const [line, framing, answers, closed] of await (flooded ?? floodUnread(app.port, false)))
-        expect([line, framing, answers, closed]).toEqual([line, framing, 1, true])
+      for (const [line, framing, answers, closed] of await (flooded ?? floodUnread(app.port, false))) {
+        expect([line, framing, closed]).toEqual([line, framing, true])
+        // Deno has its client read within half a second, in which on a busy machine this one may only write.
+        expect(target.runtime === 'deno' ? [0, 1] : [1], `${line}, ${framing}`).toContain(answers)
+      }
     })
 
     test('Expect: 100-continue is honoured', async () => {
