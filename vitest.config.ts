@@ -94,8 +94,11 @@ const exceptions = [
 /** Files for which vite loads the sources: they replace a module of the framework, or load one again. */
 const onSources = ['test/kernel/runtime/node/{direct,message}.test.ts', 'test/plugins/graphql/copies.test.ts']
 
-/** A worker loads much and keeps little: with 16 MB for new objects, collecting them takes a twelfth of its processor time more. */
-const execArgv = ['--max-semi-space-size=64']
+/**
+ * A worker loads much and keeps little: with 16 MB for new objects, collecting them takes a twelfth of its processor time more, and as much
+ * again with a heap that begins small and a thread for each of four helpers.
+ */
+const execArgv = ['--max-semi-space-size=64', '--initial-old-space-size=512', '--v8-pool-size=1']
 
 /** `npm run test:long` runs these files, and those of conformance on the runtimes that the suite leaves out. */
 const long = '**/*.long.test.ts'
@@ -155,6 +158,8 @@ export default defineConfig({
               include: cli,
               exclude: everywhere,
               isolate: false,
+              // Each of them starts processes, and an application has ten seconds for its boot.
+              maxConcurrency: 4,
               setupFiles: 'test/support/clean-process.ts',
             },
           },
@@ -170,7 +175,7 @@ export default defineConfig({
     sequence: { sequencer: RandomOrder },
     pool: 'forks',
     // Of two workers, two thirds of the time is waiting: for services, limits of time, and programs that end.
-    maxWorkers: 6,
+    maxWorkers: 8,
     // Cases that run side by side wait for services and limits of time.
     maxConcurrency: 10,
     // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.
