@@ -141,7 +141,7 @@ function isUsual(schema: unknown): boolean {
 export function checkSchema(schema: object, draft: Draft): void {
   if (isUsual(schema)) return
   const ajv = madeIn(instances, draft as string, () =>
-    withFormats(new (moduleOf(draft).Ajv)({ logger: false, verbose: true })),
+    withFormats(new (moduleOf(draft).Ajv)({ logger: false, verbose: true, code: { optimize: false } })),
   )
   if (ajv.validateSchema(schema) === true) return
   // The other errors follow from the first one: an unknown type, for example, is also reported as an invalid list of types.
@@ -164,6 +164,8 @@ function makeAjv({ mode, draft, ownProperties, allErrors }: Dialect): Ajv {
   const { Ajv: Constructor, ...generating } = moduleOf(draft)
   const ajv = new Constructor({
     ...optionsOf[mode],
+    // Not optimised by Ajv: that takes as long as compiling, and V8 does it as well.
+    code: { ...optionsOf[mode].code, optimize: false },
     ownProperties,
     allErrors,
     strictTypes: false,
