@@ -69,9 +69,10 @@ function settingsOf(
     if (isFrameworkError(error)) throw error
     throw new PluginEntry(plugin, owner, { uncalled }).failure('options', error)
   }
+  // The place is read from a stack, which takes longer than the options.
+  if (place.isFine) return settings
   const written = path === undefined ? `. The plugin "${plugin.name}" is registered at ${site}` : ''
-  place.settle(uncalled ? `. Its factory was passed without being called: write ${plugin.name}({ … })` : written)
-  return settings
+  return place.settle(uncalled ? `. Its factory was passed without being called: write ${plugin.name}({ … })` : written)
 }
 
 function servicesOf(entry: PluginEntry, provide: (settings: never) => object): object {
