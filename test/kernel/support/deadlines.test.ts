@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, test } from 'vitest'
 import { Deadlines, Running } from '../../../kernel/support/deadlines.ts'
 import { pause } from '../../support/kernel.ts'
@@ -46,6 +47,14 @@ describe('deadlines', () => {
     ends[index]!()
     ends[index]!()
     await expect.poll(() => seen).toEqual([0, 1, 2].filter((i) => i !== index))
+  })
+
+  test('keep nothing of the context that they began in', async () => {
+    const storage = new AsyncLocalStorage<string>()
+    const seen: unknown[] = []
+    const deadlines = new Deadlines(20)
+    storage.run('of one request', () => begin(deadlines, () => seen.push(storage.getStore())))
+    await expect.poll(() => seen).toEqual([undefined])
   })
 
   test('go on when all have ended, and when one that is given up begins another', async () => {
