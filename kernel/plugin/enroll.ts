@@ -69,7 +69,7 @@ function settingsOf(
     if (isFrameworkError(error)) throw error
     throw new PluginEntry(plugin, owner, { uncalled }).failure('options', error)
   }
-  // The place is read from a stack, which takes longer than the options.
+  // Reading the place from a stack takes longer than reading the options.
   if (place.isFine) return settings
   const written = path === undefined ? `. The plugin "${plugin.name}" is registered at ${site}` : ''
   return place.settle(uncalled ? `. Its factory was passed without being called: write ${plugin.name}({ … })` : written)

@@ -195,13 +195,15 @@ test.concurrent('large messages go in several batches; one that is too large is 
 
 test.concurrent('no batch is sent any more after publishMany has rejected', async () => {
   let lots = 0
+  let secondSent: Promise<unknown> | undefined
   let letThrough = () => {}
   const isRejected = new Promise<void>((resolve) => {
     letThrough = resolve
   })
-  const slow = faulty(async (command, send) => {
-    if (command instanceof SendMessageBatchCommand && ++lots === 2) await isRejected
-    return send()
+  const slow = faulty((command, send) => {
+    if (!(command instanceof SendMessageBatchCommand) || ++lots !== 2) return send()
+    secondSent = isRejected.then(send)
+    return secondSent
   })
   const queue = await start({ client: slow, publishTimeout: 3000 })
   // Its address is known then.
@@ -209,7 +211,9 @@ test.concurrent('no batch is sent any more after publishMany has rejected', asyn
   const rejected = queue.publishMany(Array.from({ length: 60 }, (_, i) => i))
   await expect(rejected).rejects.toMatchObject({ code: 'QueueUnavailableError' })
   letThrough()
-  await pause(500)
+  await secondSent
+  // Sent after the second batch has ended, so a third one would have begun before.
+  await queue.publish(1)
   expect(lots).toBe(2)
 })
 
