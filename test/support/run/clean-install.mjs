@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { npm } from './process.mjs'
 import { failed, passed } from './summary.mjs'
@@ -7,7 +7,8 @@ import { failed, passed } from './summary.mjs'
  * Whether a newcomer's `npm ci` takes the lock files: manifest and lock file alone, in an empty folder. `npm install` accepts
  * lock files that `npm ci` refuses, so a working node_modules proves nothing. Nothing is written: that the packages can be
  * had is proved by the `npm ci` before the run, and again would take 40 s of CPU. Where npm knows `allowScripts`, it has to
- * say of each package with an install script whether that may run.
+ * say of each package with an install script whether that may run. Each package has its address in the lock file: without it,
+ * npm asks the registry for a description of each, which takes longer than all the rest.
  *
  * @param {import('./process.mjs').StepContext} context
  * @returns {Promise<import('./summary.mjs').Outcome>}
@@ -32,6 +33,11 @@ async function installIn(folder, from, deadline) {
     if (!existsSync(join(from, file))) return `${file} is missing`
     copyFileSync(join(from, file), join(folder, file))
   }
+  /** @type {{ packages: Record<string, { resolved?: string }> }} */
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
+  const bare = Object.keys(packages).filter((path) => path !== '' && packages[path]?.resolved === undefined)
+  if (bare.length > 0)
+    return `No address ("resolved") in package-lock.json: ${bare.join(', ')}.\nWrite it with omit-lockfile-registry-resolved=false.`
   const options = ['--dry-run', '--strict-allow-scripts', '--prefer-offline', '--no-audit', '--no-fund']
   const result = await npm(['ci', ...options], {
     cwd: folder,
