@@ -31,8 +31,8 @@ export async function startTsc(args: string[], cwd: string): Promise<Compilation
 /** The native compiler keeps nearly all that it allocates: looking for the rest takes a third of its processor time. */
 const withoutCollections = { GOGC: 'off', GOMEMLIMIT: '2GiB' }
 
-/** With one checker: each of the usual four resolves what it shares with the others again, half as much processor time more. */
-const own = [resolve(root, 'node_modules/typescript/bin/tsc'), '--checkers', '1']
+/** With one thread: each of the usual four checkers resolves what it shares with the others again, half as much processor time more. */
+const own = [resolve(root, 'node_modules/typescript/bin/tsc'), '--singleThreaded']
 const commandOf = (args: readonly string[]) => [...own, ...args, '--pretty', 'false']
 
 function read(code: number | null, printed: string): Compilation {

@@ -149,8 +149,8 @@ export async function tool({ root, deadline, print }, script, args, limit = 180_
  */
 export async function tsc(context, project) {
   const known = join(context.root, 'node_modules/.cache', `${project}.tsbuildinfo`)
-  // Beside the tests, one checker: four take half as much processor time more, and so does collecting what is hardly ever garbage.
-  const withoutCollections = { GOGC: 'off', GOMEMLIMIT: '2GiB' }
-  const args = ['-p', project, '--checkers', '1', '--incremental', '--tsBuildInfoFile', known]
+  // Beside the tests, one thread: more of them take up to half as much processor time more, and so does collecting what is hardly ever garbage.
+  const withoutCollections = { GOGC: 'off', GOMEMLIMIT: '3GiB' }
+  const args = ['-p', project, '--singleThreaded', '--incremental', '--tsBuildInfoFile', known]
   return tool(context, 'typescript/bin/tsc', args, undefined, withoutCollections)
 }
