@@ -52,7 +52,7 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
 async function runStep(name, context) {
   switch (name) {
     case 'runtimes':
-      return provideRuntimes(context)
+      return provideRuntimes(context, selection)
     case 'services':
       return provideServices(context)
     case 'build':

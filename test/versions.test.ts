@@ -22,17 +22,18 @@ const rowsOf = (heading: string) =>
     )
 
 test('docs/versions.md names the versions that the tests run on', () => {
-  const { devDependencies } = manifest('test/runtimes/package.json')
+  const { dependencies, devDependencies } = manifest('test/runtimes/package.json')
+  const { attw: _, ...pinned } = { ...dependencies, ...devDependencies }
   const tested = Object.fromEntries(rowsOf('Runtimes').map(([runtime, versions]) => [runtime!, versions!]))
   const names: Record<string, string> = { bun: 'Bun 1', deno: 'Deno 2', typescript5: 'TypeScript' }
-  for (const [name, range] of Object.entries(devDependencies!)) {
+  for (const [name, range] of Object.entries(pinned)) {
     const runtime = names[name] ?? name.replace('node', 'Node.js ')
     expect(tested[runtime], runtime).toContain(range.replace(/^.*@/, ''))
   }
   const { engines } = manifest('package.json')
   expect(tested['Node.js 20']).toBe(`${engines!.node!.replace('>=', '')} and later`)
   const lines = Object.keys(tested).filter((runtime) => runtime.startsWith('Node.js'))
-  expect(lines).toHaveLength(Object.keys(devDependencies!).filter((name) => name.startsWith('node')).length + 1)
+  expect(lines).toHaveLength(Object.keys(pinned).filter((name) => name.startsWith('node')).length + 1)
 })
 
 test('docs/versions.md has the range of every optional package', () => {

@@ -5,4 +5,4 @@ export const runtimes: readonly string[]
 export function runtimeBinary(name: string): string | undefined
 
 /** The path of a pinned tool, whether it is installed or not. */
-export function toolScript(name: 'typescript5'): string
+export function toolScript(name: 'typescript5' | 'attw'): string

@@ -18,7 +18,7 @@ const places = {
 }
 
 /** Programs in JavaScript, which the Node.js of this process runs. */
-const tools = { typescript5: 'typescript5/lib/tsc.js' }
+const tools = { typescript5: 'typescript5/lib/tsc.js', attw: 'attw/dist/index.js' }
 
 /** The names that {@link runtimeBinary} takes. */
 export const runtimes = Object.keys(places)

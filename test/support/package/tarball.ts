@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import manifest from '../../../package.json' with { type: 'json' }
+import { toolScript } from '../../runtimes/run.mjs'
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -61,7 +62,7 @@ export async function expectTypesToResolve(
   entryPoints: readonly string[],
   cwd: string,
 ): Promise<void> {
-  const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
+  const attw = toolScript('attw')
   const options = ['--profile', 'esm-only', '--no-emoji', '--no-color', '--format', 'ascii']
   const included = entryPoints.flatMap((entryPoint) => ['--include-entrypoints', entryPoint])
   const output = await execOutput(process.execPath, [attw, tarball, ...options, ...included], cwd)

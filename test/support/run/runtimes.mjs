@@ -4,20 +4,22 @@ import { npm, run } from './process.mjs'
 import { failed, passed } from './summary.mjs'
 
 /**
- * Makes sure that every runtime the conformance suite runs on is installed and answers.
+ * Makes sure that every runtime the conformance suite runs on is installed and answers. What only the long tests need is not installed for others.
  *
  * @param {import('./process.mjs').StepContext} context
+ * @param {import('./selection.mjs').Selection} selection
  * @returns {Promise<import('./summary.mjs').Outcome>}
  */
-export async function provideRuntimes({ root, deadline, print }) {
+export async function provideRuntimes({ root, deadline, print }, { long }) {
   const folder = join(root, 'test/runtimes')
-  const names = runtimeNames(folder)
+  const names = runtimeNames(folder, long)
   if (names.length === 0) return failed('test/runtimes/package.json names no runtime')
 
   let reason = 'They are installed but do not answer; remove test/runtimes/node_modules to install them afresh.'
-  if (!isInstalled(folder)) {
+  if (!isInstalled(folder, long)) {
     console.log(`installing ${names.join(', ')} (some hundred megabytes, once)`)
-    const result = await npm(['ci', '--no-audit', '--no-fund', '--prefer-offline'], {
+    const omitted = long ? [] : ['--omit=dev']
+    const result = await npm(['ci', ...omitted, '--no-audit', '--no-fund', '--prefer-offline'], {
       cwd: folder,
       deadline: Math.min(deadline, Date.now() + 240_000),
     })
@@ -32,12 +34,12 @@ export async function provideRuntimes({ root, deadline, print }) {
   return { passed: 0, failed: 0, skipped: 1, note, missingRuntimes: missing }
 }
 
-/** @param {string} folder */
-export function runtimeNames(folder) {
+/** @param {string} folder @param {boolean} long */
+function runtimeNames(folder, long) {
   const manifest = join(folder, 'package.json')
   if (!existsSync(manifest)) return []
   const { dependencies, devDependencies } = JSON.parse(readFileSync(manifest, 'utf8'))
-  return Object.keys({ ...dependencies, ...devDependencies }).sort()
+  return Object.keys({ ...dependencies, ...(long && devDependencies) }).sort()
 }
 
 /**
@@ -45,20 +47,21 @@ export function runtimeNames(folder) {
  * the same content, and none that is not optional is absent.
  *
  * @param {string} folder
+ * @param {boolean} [withDev] Whether packages of development have to be there as well.
  */
-export function isInstalled(folder) {
+export function isInstalled(folder, withDev = true) {
   const installed = packagesOf(join(folder, 'node_modules/.package-lock.json'))
   const wanted = packagesOf(join(folder, 'package-lock.json'))
   if (!installed || !wanted) return false
   for (const [path, entry] of Object.entries(wanted)) {
-    if (path === '') continue
+    if (path === '' || (entry.dev && !withDev && !installed[path])) continue
     const there = installed[path]
     if (there ? !sameContent(there, entry) || !existsSync(join(folder, path)) : !entry.optional) return false
   }
   return Object.keys(installed).every((path) => path in wanted)
 }
 
-/** @typedef {{ version?: string, integrity?: string, optional?: boolean }} LockEntry */
+/** @typedef {{ version?: string, integrity?: string, optional?: boolean, dev?: boolean }} LockEntry */
 
 /** @param {string} file @returns {Record<string, LockEntry> | undefined} */
 function packagesOf(file) {
