@@ -22,10 +22,10 @@ test('the types of every entry point resolve under every resolution of modern mo
   await expectTypesToResolve(await pack(scratch, root, '--ignore-scripts'), plugins, scratch)
 })
 
-test('a server responds without loading fetch and HTTPS on Node.js 22', async () => {
+test.each(['node22', 'node24'])('a server responds without loading fetch and HTTPS on %s', async (runtime) => {
   const scratch = makeScratch()
   mkdirSync(join(scratch, 'node_modules'))
   symlinkSync(root, join(scratch, 'node_modules/framework'))
   writeFileSync(join(scratch, 'lean.mjs'), lean)
-  expect(JSON.parse(await execOutput(runtimeBinary('node22')!, ['lean.mjs'], scratch))).toEqual([])
+  expect(JSON.parse(await execOutput(runtimeBinary(runtime)!, ['lean.mjs'], scratch))).toEqual([])
 })

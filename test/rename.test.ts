@@ -42,9 +42,9 @@ test('the package under another name is written so everywhere, and makes project
   expect(read('test/server.test.ts')).toContain("from '@acme/web-kit'")
 
   // It runs the sources as they are: tsx takes three times as long.
-  const node24 = runtimeBinary('node24')
+  const newest = runtimeBinary('node26')
   const file = join(copy, 'cli/index.ts')
-  const cli: [string, ...string[]] = node24 === undefined ? [process.execPath, '--import', 'tsx', file] : [node24, file]
+  const cli: [string, ...string[]] = newest === undefined ? [process.execPath, '--import', 'tsx', file] : [newest, file]
   await run(scratch, ...cli, 'init', 'app', '--yes', '-m', '-c', '-g')
   const project = join(scratch, 'app')
   expect(await run(project, ...cli, 'generate-plugin', 'audit')).toContain('created  src/plugins/audit/plugin.ts')

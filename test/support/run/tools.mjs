@@ -10,12 +10,12 @@ export function biome(context) {
 }
 
 /**
- * The tests run on Node.js 24, which needs a quarter less processor time than 20: an `await` costs less, and processes read what an earlier one
+ * The tests run on Node.js 26, which needs a quarter less processor time than 20: an `await` costs less, and processes read what an earlier one
  * has compiled. The Node.js that has started them is the oldest one of the conformance suite and of {@link runOldest}.
  */
-const isNew = Number.parseInt(process.versions.node, 10) >= 24
+const isNew = Number.parseInt(process.versions.node, 10) >= 26
 // Read when the tests begin: an earlier step installs it.
-const nodeOfTests = () => (!isNew && runtimeBinary('node24')) || process.execPath
+const nodeOfTests = () => (!isNew && runtimeBinary('node26')) || process.execPath
 
 /** Where processes keep what they have compiled. Not in the folder of a run: Bun still writes there when the run has ended. */
 const compiled = 'node_modules/.cache/compiled'
