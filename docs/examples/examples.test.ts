@@ -13,8 +13,8 @@ import { withTypeScript } from '../../test/support/typescript-process.ts'
 
 // As a reader runs them: against the build, through the package's name, by a Node.js that needs no loader. That is a third of the processor
 // time, and half of what remains is the compilation that they share.
-const node24 = runtimeBinary('node24')
-const isAsRead = node24 !== undefined && existsSync(join(import.meta.dirname, '../../dist/index.js'))
+const newest = runtimeBinary('node26')
+const isAsRead = newest !== undefined && existsSync(join(import.meta.dirname, '../../dist/index.js'))
 const compiled = mkdtempSync(join(tmpdir(), 'framework-examples-'))
 afterAll(() => rmSync(compiled, { recursive: true }))
 
@@ -23,7 +23,7 @@ const inSources = (name: string, env: NodeJS.ProcessEnv = {}) =>
   [[...withTypeScript, `docs/examples/${name}`], env, process.env.FRAMEWORK_OLDEST_NODE ?? process.execPath] as const
 const commandOf = (name: string, env: NodeJS.ProcessEnv = {}) =>
   isAsRead
-    ? ([[`docs/examples/${name}`], { NODE_COMPILE_CACHE: compiled, ...env }, node24] as const)
+    ? ([[`docs/examples/${name}`], { NODE_COMPILE_CACHE: compiled, ...env }, newest] as const)
     : inSources(name, env)
 
 const started: Program[] = []
