@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
-import { resultOf, targets } from './targets.ts'
+import { resultOf, runtimeKinds } from './targets.ts'
 
 const expected = {
   storm: { miss: 1, others: 29 },
@@ -25,7 +25,7 @@ const expected = {
 }
 
 test.each(
-  targets.map((target) => [target.name, target] as const),
+  runtimeKinds.map((target) => [target.name, target] as const),
 )('the cache in memory on %s', async (_name, target) => {
   expect(await resultOf(target, 'cache.mjs', [target.adapter ?? '', ''])).toEqual(expected)
 })
@@ -37,7 +37,7 @@ describe.skipIf(!hasRedis)('the cache in Redis', () => {
   })
   afterAll(() => redis.stop())
 
-  const few = targets.filter(({ name }) => ['node', 'bun', 'deno'].includes(name))
+  const few = runtimeKinds.filter(({ name }) => ['node', 'bun', 'deno'].includes(name))
   test.each(few.map((target) => [target.name, target] as const))('on %s', async (_name, target) => {
     expect(await resultOf(target, 'cache.mjs', [target.adapter ?? '', redis.url])).toEqual(expected)
   })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { resultOf, targets } from './targets.ts'
+import { resultOf, runtimeKinds } from './targets.ts'
 
 test.each(
-  targets.map((target) => [target.name, target] as const),
+  runtimeKinds.map((target) => [target.name, target] as const),
 )('channels over websockets and server-sent events, and back again, on %s', async (_name, target) => {
   expect(await resultOf(target, 'channels.mjs', [target.adapter ?? ''], { timeout: 100_000 })).toEqual({
     type: 'text/event-stream; charset=utf-8',

@@ -6,12 +6,12 @@ import { transformSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadedBy } from '../support/package/loaded-packages.ts'
 import { runTsc } from '../support/typescript.ts'
-import { printedBy, type Target, targets } from './targets.ts'
+import { printedBy, runtimeKinds, type Target } from './targets.ts'
 
 const root = join(import.meta.dirname, '../..')
 const fixtures = join(import.meta.dirname, 'controllers')
 const source = join(fixtures, 'library.ts')
-const used = targets.filter((target) => target.adapter === undefined)
+const used = runtimeKinds.filter((target) => target.adapter === undefined)
 const compilers = ['tsc', 'tsc-legacy', 'esbuild', 'esbuild-legacy'] as const
 // In its own folder, as an application has it: types and code are those of the built package.
 let folder: string

@@ -17,11 +17,11 @@ import { transformSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isLong } from '../support/long.ts'
 import { loadedBy } from '../support/package/loaded-packages.ts'
-import { printedBy, type Target, targets } from './targets.ts'
+import { printedBy, runtimeKinds, type Target } from './targets.ts'
 
 const root = join(import.meta.dirname, '../..')
 const fixtures = join(import.meta.dirname, 'cron')
-const used = targets.filter((target) => target.adapter === undefined)
+const used = runtimeKinds.filter((target) => target.adapter === undefined)
 const protocols = ['standard', 'legacy'] as const
 // In its own folder, as an application has it: types and code are those of the built package.
 let folder: string

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { runtimeBinary } from '../runtimes/run.mjs'
-import { printedBy, targets } from './targets.ts'
+import { printedBy, runtimeKinds } from './targets.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
@@ -22,7 +22,7 @@ const expected = {
 }
 
 test.each(
-  targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
+  runtimeKinds.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
 )('the environment on %s', async (_name, target) => {
   const unset = Object.fromEntries(['A', 'B', 'C', 'LIST', 'GONE'].map((name) => [name, undefined]))
   expect(await printedBy(target, 'env.mjs', [], { env: unset })).toEqual(expected)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { resultOf, type Target, targets } from './targets.ts'
+import { resultOf, runtimeKinds, type Target } from './targets.ts'
 
 const seenOn = (target: Target, jit = '') => resultOf(target, 'graphql.mjs', [target.adapter ?? '', jit])
 
@@ -29,11 +29,11 @@ const expected = {
 }
 
 describe('GraphQL over a socket: every audit of the specification, and event streams', () => {
-  test.each(targets.map((target) => [target.name, target] as const))('on %s', async (_name, target) => {
+  test.each(runtimeKinds.map((target) => [target.name, target] as const))('on %s', async (_name, target) => {
     expect(await seenOn(target)).toEqual(expected)
   })
 
   test('compiled', async () => {
-    expect(await seenOn(targets[0]!, 'jit')).toEqual(expected)
+    expect(await seenOn(runtimeKinds[0]!, 'jit')).toEqual(expected)
   })
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { resultOf, targets } from './targets.ts'
+import { resultOf, runtimeKinds } from './targets.ts'
 
 test.each(
-  targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
+  runtimeKinds.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
 )('the inspector on %s', async (_name, target) => {
   expect(await resultOf(target, 'inspector.mjs', [])).toEqual({
     refused: [401, 403, 403],

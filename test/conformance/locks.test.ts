@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnServer } from '../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
-import { resultOf, targets } from './targets.ts'
+import { resultOf, runtimeKinds } from './targets.ts'
 
 describe.skipIf(!hasRedis || !hasPostgres)('locks and data, against real servers', () => {
   let servers: OwnServer[]
@@ -13,7 +13,7 @@ describe.skipIf(!hasRedis || !hasPostgres)('locks and data, against real servers
 
   // Which server answers requests does not matter here.
   test.each(
-    targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
+    runtimeKinds.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
   )('on %s', async (name, target) => {
     const locks = { most: 1, count: 5, rise: true, refused: 423 }
     const data = { results: [1, 1, 1], text: 'ü🎈', removed: [true, false], runs: 2 }

@@ -3,7 +3,7 @@ import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { certificate } from '../kernel/runtime/certificate.ts'
 import { type SmtpServer, startSmtp } from '../support/smtp.ts'
-import { resultOf, targets } from './targets.ts'
+import { resultOf, runtimeKinds } from './targets.ts'
 
 let working: SmtpServer
 let secured: SmtpServer
@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 test.each(
-  targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
+  runtimeKinds.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
 )('the mailer on %s', async (_name, target) => {
   working.received.length = 0
   secured.received.length = 0

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasMosquitto, type Mosquitto, startMosquitto } from '../support/mosquitto.ts'
 import { type Certificates, hasOpenssl, makeCertificates } from '../support/mqtt-certificates.ts'
 import { freePort } from '../support/own-server.ts'
-import { resultOf, type Target, targets } from './targets.ts'
+import { resultOf, runtimeKinds, type Target } from './targets.ts'
 
 const seenOn = (target: Target, connect: object) =>
   resultOf(target, 'mqtt.mjs', [target.adapter ?? '', JSON.stringify(connect)])
@@ -22,7 +22,7 @@ const expected = {
   unconnected: 'MqttNotConnectedError',
 }
 
-const all = targets.map((target) => [target.name, target] as const)
+const all = runtimeKinds.map((target) => [target.name, target] as const)
 const few = all.filter(([name]) => ['node', 'bun', 'deno'].includes(name))
 
 test.each(few)('MQTT in memory on %s', async (_name, target) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resultOf, type Target, targets } from './targets.ts'
+import { resultOf, runtimeKinds, type Target } from './targets.ts'
 
 interface Answer {
   readonly status: number
@@ -15,7 +15,7 @@ const seenOn = async (target: Target) =>
 let first: object | undefined
 
 test.each(
-  targets.map((target) => [target.name, target] as const),
+  runtimeKinds.map((target) => [target.name, target] as const),
 )('the description and its page on %s, byte by byte as everywhere', async (_name, target) => {
   const seen = await seenOn(target)
   expect(seen).toMatchObject({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resultOf, type Target, targets, usesNodeHttp } from './targets.ts'
+import { resultOf, runtimeKinds, type Target, usesNodeHttp } from './targets.ts'
 
 interface Seen {
   readonly status: number
@@ -101,7 +101,7 @@ const seenOn = async (target: Target) =>
   (await resultOf(target, 'problems.mjs', [target.adapter ?? '', String(usesNodeHttp(target))])) as Result
 
 test.each(
-  targets.map((target) => [target.name, target] as const),
+  runtimeKinds.map((target) => [target.name, target] as const),
 )('every failure is a problem on %s, and described so', async (_name, target) => {
   const { seen, document } = await seenOn(target)
   const all = usesNodeHttp(target) ? { ...kinds, ...ofNodeHttp } : kinds

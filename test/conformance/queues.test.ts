@@ -4,7 +4,7 @@ import type { OwnServer } from '../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
 import { createSqsQueue, sqsClient, startSqs } from '../support/sqs.ts'
-import { resultOf, targets } from './targets.ts'
+import { resultOf, runtimeKinds } from './targets.ts'
 
 describe.skipIf(!hasRedis || !hasPostgres)('queues of every kind, against real servers', () => {
   let servers: OwnServer[]
@@ -20,7 +20,7 @@ describe.skipIf(!hasRedis || !hasPostgres)('queues of every kind, against real s
 
   // Which server answers requests does not matter here.
   test.concurrent.each(
-    targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
+    runtimeKinds.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
   )('on %s', async (name, target) => {
     const suffix = `${name}${process.pid}`
     await createSqsQueue(client, `conformance-${suffix}`)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resultOf, targets } from './targets.ts'
+import { resultOf, runtimeKinds } from './targets.ts'
 
 /** Status, and part, place and rule of the one thing that is wrong. */
 function refusal([status, body]: [number, string] = [0, '{}']): unknown[] {
@@ -7,7 +7,7 @@ function refusal([status, body]: [number, string] = [0, '{}']): unknown[] {
   return [status, ...errors.flatMap(({ part, path, keyword }) => [part, path, keyword])]
 }
 
-test.each(targets)('schemas of requests and answers: $name', async (target) => {
+test.each(runtimeKinds)('schemas of requests and answers: $name', async (target) => {
   const own = target.adapter === undefined ? [] : [target.adapter]
   const answers = (await resultOf(target, 'schemas.mjs', own)) as [number, string][]
   const [valid, invalid, one, coerced, mismatch] = answers

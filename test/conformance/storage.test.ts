@@ -4,7 +4,7 @@ import { type BlobServer, startBlob } from '../support/blob.ts'
 import type { OwnServer } from '../support/own-server.ts'
 import { startS3 } from '../support/s3.ts'
 import { describeOutage } from './storage-outage.ts'
-import { resultOf, targets } from './targets.ts'
+import { resultOf, runtimeKinds } from './targets.ts'
 
 let s3: OwnServer
 let blob: BlobServer
@@ -45,12 +45,12 @@ const expected = {
 }
 
 test.each(
-  targets.map((target) => [target.name, target] as const),
+  runtimeKinds.map((target) => [target.name, target] as const),
 )('storages of every kind on %s', async (name, target) => {
   const own = [target.adapter ?? '', name.replaceAll(/\W/g, '-'), s3.url, blob.connectionString]
   expect(await resultOf(target, 'storage.mjs', own)).toEqual(expected)
 })
 
 // The short form: versions and servers do not matter to a client.
-const few = targets.filter(({ name }) => ['node', 'bun', 'deno'].includes(name))
+const few = runtimeKinds.filter(({ name }) => ['node', 'bun', 'deno'].includes(name))
 describeOutage(few, 3)

@@ -33,6 +33,9 @@ export const adapters: readonly Target[] = isLong
 /** The same without `node:http` on Bun and Deno, of which the suite has http.ts, and the long run everything. */
 export const targets: readonly Target[] = isLong ? all : adapters.filter(({ adapter }) => adapter === undefined)
 
+/** One for each kind of runtime, for what plugins do: on the newest Node.js, their own tests show it. */
+export const runtimeKinds: readonly Target[] = isLong ? all : targets.filter(({ name }) => name !== 'node26')
+
 /** Whether the adapter beneath is `node:http`, on whichever runtime. */
 export function usesNodeHttp(target: Target): boolean {
   return target.adapter === 'node' || target.runtime.startsWith('node')
