@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { availableParallelism } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -27,7 +28,9 @@ rmSync(out, { recursive: true, force: true })
 
 // The types, and a module for each source file.
 const tsc = [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', out]
+// On two cores, four checkers take an eighth more processor time and are hardly faster.
 if (values.unchecked) tsc.push('--noCheck', '--singleThreaded')
+else if (availableParallelism() < 3) tsc.push('--checkers', '1')
 // It keeps nearly all that it allocates: looking for garbage takes a fifth of the processor time of a build.
 const env = { ...process.env, GOGC: 'off', GOMEMLIMIT: '2GiB' }
 const compiled = spawnSync(process.execPath, tsc, { cwd: root, encoding: 'utf8', env })
