@@ -78,9 +78,9 @@ export class Maker {
     return stack.slice(Math.max(0, stack.indexOf('node:internal/async_hooks')))
   }
 
-  /** The first place in its own stack that is outside the framework and of packages: not the line that awaits Vitest, on Node.js 26. */
+  /** The first place in its own stack that is outside the framework and of packages. */
   get own(): string | undefined {
-    this.#own ??= placeIn(this.stack.split('/node_modules/vitest/')[0]!, '/node_modules/') ?? ''
+    this.#own ??= placeIn(this.stack, '/node_modules/') ?? ''
     return this.#own || undefined
   }
 

@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
-import { mkdtempSync, rmSync, watch } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { websocket } from 'framework/plugins/websocket'
 import { type Leak, trackLeaks } from 'framework/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { memoryLogger } from '../../support/kernel.ts'
 import { startPostgres } from '../../support/postgres.ts'
@@ -264,6 +265,23 @@ test('a server that is not closed is a leak of the line that made it listen, and
   await server.close()
   await expect.poll(find).toEqual([])
   await leaks.assertNone()
+  leaks.stop()
+})
+
+test.each([
+  ['a module loads it', 'setInterval(() => {}, 60_000).unref()', () => {}],
+  ['a faked timer of it runs', 'setTimeout(() => setInterval(() => {}, 60_000), 5)', () => vi.advanceTimersByTime(5)],
+])('what a package makes when %s is seen', async (what, code, then) => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const own = join(folder, 'node_modules', what.replaceAll(' ', '-'))
+  mkdirSync(own, { recursive: true })
+  writeFileSync(join(own, 'index.mjs'), `globalThis.ofPackage = ${code}`)
+  const leaks = trackLeaks({ patience: 0 })
+  await import(pathToFileURL(join(own, 'index.mjs')).href)
+  then()
+  vi.useRealTimers()
+  expect(await leaks.find()).toMatchObject([{ kind: 'interval', count: 1 }])
   leaks.stop()
 })
 
