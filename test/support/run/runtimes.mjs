@@ -18,8 +18,8 @@ export async function provideRuntimes({ root, deadline, print }, { long }) {
   let reason = 'They are installed but do not answer; remove test/runtimes/node_modules to install them afresh.'
   if (!isInstalled(folder, long)) {
     console.log(`installing ${names.join(', ')} (some hundred megabytes, once)`)
-    const omitted = long ? [] : ['--omit=dev']
-    const result = await npm(['ci', ...omitted, '--no-audit', '--no-fund', '--prefer-offline'], {
+    const wanted = long ? '--include=dev' : '--omit=dev'
+    const result = await npm(['ci', wanted, '--no-audit', '--no-fund', '--prefer-offline'], {
       cwd: folder,
       deadline: Math.min(deadline, Date.now() + 240_000),
     })
