@@ -7,7 +7,7 @@ function refusal([status, body]: [number, string] = [0, '{}']): unknown[] {
   return [status, ...errors.flatMap(({ part, path, keyword }) => [part, path, keyword])]
 }
 
-test.each(runtimeKinds)('schemas of requests and answers: $name', async (target) => {
+test.each(runtimeKinds)('schemas of requests and responses: $name', async (target) => {
   const own = target.adapter === undefined ? [] : [target.adapter]
   const answers = (await resultOf(target, 'schemas.mjs', own)) as [number, string][]
   const [valid, invalid, one, coerced, mismatch] = answers

@@ -269,19 +269,24 @@ test('a server that is not closed is a leak of the line that made it listen, and
 })
 
 test.each([
-  ['a module loads it', 'setInterval(() => {}, 60_000).unref()', () => {}],
-  ['a faked timer of it runs', 'setTimeout(() => setInterval(() => {}, 60_000), 5)', () => vi.advanceTimersByTime(5)],
+  ['a module loads it', 'make()', () => {}],
+  ['a faked timer of it runs', 'setTimeout(make, 5)', () => vi.advanceTimersByTime(5)],
 ])('what a package makes when %s is seen', async (what, code, then) => {
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const own = join(folder, 'node_modules', what.replaceAll(' ', '-'))
   mkdirSync(own, { recursive: true })
-  writeFileSync(join(own, 'index.mjs'), `globalThis.ofPackage = ${code}`)
+  writeFileSync(
+    join(own, 'index.mjs'),
+    `export let made\nconst make = () => (made = setInterval(() => {}, 60_000))\n${code}`,
+  )
   const leaks = trackLeaks({ patience: 0 })
-  await import(pathToFileURL(join(own, 'index.mjs')).href)
+  const loaded = (await import(pathToFileURL(join(own, 'index.mjs')).href)) as { made: NodeJS.Timeout }
   then()
   vi.useRealTimers()
   expect(await leaks.find()).toMatchObject([{ kind: 'interval', count: 1 }])
+  clearInterval(loaded.made)
+  expect(await leaks.find()).toEqual([])
   leaks.stop()
 })
 

@@ -4,7 +4,7 @@ import { npm, run } from './process.mjs'
 import { failed, passed } from './summary.mjs'
 
 /**
- * Makes sure that every runtime the conformance suite runs on is installed and answers. What only the long tests need is not installed for others.
+ * Makes sure that every runtime the conformance suite runs on is installed and works. What only the long tests need is not installed for other runs.
  *
  * @param {import('./process.mjs').StepContext} context
  * @param {import('./selection.mjs').Selection} selection
