@@ -1,15 +1,13 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { ask, describeAbuse, endTwice, onLinux, patient, pressed, until } from './abuse.ts'
-import { startApp, targets } from './targets.ts'
+import { measured, startApp, targets } from './targets.ts'
 
 // The short form. Ten times as many are in the long form.
 describeAbuse({ slow: 250, deaf: 20, gone: 300, left: 100, silent: 30 })
 
 // Not on Deno's `node:http`, which fails by then; and one test covers `node:http` of Node.js.
-describe.each(
-  targets.filter(({ name }) => ['node', 'bun', 'deno'].includes(name)),
-)('few descriptors on $name', (target) => {
+describe.each(measured)('few descriptors on $name', (target) => {
   test.runIf(onLinux)(
     'GS-12 as many clients as there is room for are served, and all again when there is room',
     async () => {

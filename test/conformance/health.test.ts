@@ -8,10 +8,9 @@ import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
 import { startS3 } from '../support/s3.ts'
 import { type SmtpServer, startSmtp } from '../support/smtp.ts'
-import { type RunningApp, startApp, targets } from './targets.ts'
+import { measured, type RunningApp, startApp } from './targets.ts'
 
 const hasAll = hasRedis && hasPostgres && hasMosquitto
-const few = targets.filter(({ name }) => ['node', 'bun', 'deno'].includes(name))
 
 describe.skipIf(!hasAll)('readiness while every other server is away', () => {
   let own: OwnServer[]
@@ -33,7 +32,7 @@ describe.skipIf(!hasAll)('readiness while every other server is away', () => {
       azure: blob.connectionString,
       smtp: smtp.port,
     }
-    for (const target of few)
+    for (const target of measured)
       apps.set(target.name, await startApp(target, { services, schema: target.name }, { file: 'health.mjs' }))
   })
   afterAll(async () => {

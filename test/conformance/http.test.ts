@@ -1,4 +1,4 @@
 import { httpConformance } from './http.ts'
-import { adapters } from './targets.ts'
+import { targets } from './targets.ts'
 
-for (const target of adapters) httpConformance(target)
+for (const target of targets) httpConformance(target)

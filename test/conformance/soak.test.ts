@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { load } from './soak/load.ts'
 import { type Reading, readFrom } from './soak/reading.ts'
-import { startApp, type Target, targets } from './targets.ts'
+import { measured, startApp, type Target } from './targets.ts'
 
 const pace = { clients: 20 }
 const requests = 400
@@ -44,14 +44,13 @@ function isSettled(before: Reading, after: Reading): boolean {
   return hasHeap && hasMemory && after.descriptors - before.descriptors < fewDescriptors
 }
 
-const soaked = targets.filter(({ name }) => ['node', 'bun', 'deno'].includes(name))
 const outcomes = new Map<string, Outcome>()
 
 // The short form. That for hours is `soak/run.ts`, see CONTRIBUTING.md.
-describe.each(soaked)('GS-07 a bit of everything on $name', (target) => {
+describe.each(measured)('GS-07 a bit of everything on $name', (target) => {
   beforeAll(async () => {
     if (outcomes.size > 0) return
-    await Promise.all(soaked.map(async (one) => outcomes.set(one.name, await soak(one))))
+    await Promise.all(measured.map(async (one) => outcomes.set(one.name, await soak(one))))
   })
   const outcome = () => outcomes.get(target.name)!
 

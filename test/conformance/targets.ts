@@ -25,16 +25,21 @@ const all: readonly Target[] = [
   { name: 'deno with node:http', runtime: 'deno', adapter: 'node' },
 ]
 
-/** Of Node.js the oldest version and the newest one, and each adapter of Bun and Deno; the long run has the other versions as well. */
-export const adapters: readonly Target[] = isLong
+/** The oldest and the newest Node.js, Bun and Deno; the long run has the versions between and `node:http` on Bun and Deno as well. */
+export const targets: readonly Target[] = isLong
   ? all
-  : all.filter(({ name }) => name !== 'node22' && name !== 'node24')
-
-/** The same without `node:http` on Bun and Deno, of which the suite has http.ts, and the long run everything. */
-export const targets: readonly Target[] = isLong ? all : adapters.filter(({ adapter }) => adapter === undefined)
+  : all.filter(({ name }) => ['node', 'node26', 'bun', 'deno'].includes(name))
 
 /** One for each kind of runtime, for what plugins do: on the newest Node.js, their own tests show it. */
 export const runtimeKinds: readonly Target[] = isLong ? all : targets.filter(({ name }) => name !== 'node26')
+
+/**
+ * One of each runtime, for what is measured from outside, such as memory after a crowd of clients: the suite has Node.js, and the long run Bun
+ * and Deno as well, which have the same code of ours.
+ */
+export const measured: readonly Target[] = all.filter(({ name }) =>
+  (isLong ? ['node', 'bun', 'deno'] : ['node']).includes(name),
+)
 
 /** Whether the adapter beneath is `node:http`, on whichever runtime. */
 export function usesNodeHttp(target: Target): boolean {

@@ -4,7 +4,7 @@ import { defineContract } from 'framework/contract'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { commandOf, targets } from '../../conformance/targets.ts'
+import { commandOf, runtimeKinds } from '../../conformance/targets.ts'
 import { hasChromium, startChromium } from '../../support/chromium.ts'
 import { makeProject, type Project, runIn } from '../../support/cli.ts'
 import { buildIfMissing } from '../../support/package/tarball.ts'
@@ -50,7 +50,7 @@ beforeAll(() => {
 afterAll(() => project.remove())
 
 test.concurrent.each(
-  targets.filter((target) => target.adapter === undefined).map((target) => [target.name, target] as const),
+  runtimeKinds.filter((target) => target.adapter === undefined).map((target) => [target.name, target] as const),
 )('server and client on %s', async (_name, target) => {
   const ended = await runIn(project.folder, [...commandOf(target), 'program.js'])
   expect([ended.stdout, ended.code]).toEqual([expect.any(String), 0])
