@@ -1,3 +1,6 @@
+// esbuild needs the folder where it is loaded ever after: that of a test is removed. Where hooks have a thread, it is loaded there, too.
+import 'esbuild'
+
 /** @type {Int32Array} */
 let run
 

@@ -41,7 +41,6 @@ const streams = /** @type {const} */ (['stdout', 'stderr'])
 const writes = { stdout: process.stdout.write, stderr: process.stderr.write }
 const answer = process.stdout.write.bind(process.stdout)
 const { exit } = process
-const environment = { ...process.env }
 const { log, info, debug, error, warn } = console
 
 /** Each emitter with its events, whose listeners a run may add. */
@@ -57,7 +56,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   Atomics.add(run, 0, 1)
   process.chdir(folder)
   for (const name of Object.keys(process.env)) delete process.env[name]
-  for (const [name, value] of Object.entries({ ...environment, ...env })) if (value !== null) process.env[name] = value
+  Object.assign(process.env, env)
   process.argv = [process.execPath, file, ...argv]
   const text = { stdout: '', stderr: '' }
   for (const name of streams) {
@@ -90,7 +89,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   process.exitCode = undefined
   for (const name of streams) process[name].write = writes[name]
   Object.assign(console, { log, info, debug, error, warn })
-  Reflect.deleteProperty(globalThis, Symbol.for('framework.log.toStandardError'))
+  for (const key of Object.getOwnPropertySymbols(globalThis))
+    if (Symbol.keyFor(key)?.startsWith('framework.')) Reflect.deleteProperty(globalThis, key)
   // For the readline of newer versions of Node.js, a line ends at these, too.
   const escaped = JSON.stringify({ code, ...text }).replace(
     /[\u2028\u2029]/g,
