@@ -42,6 +42,9 @@ export function trackLeaks(options?: LeakOptions): LeakTracker {
   return new LeakTracker(watch(), { patience, ignore })
 }
 
+/** What a test runner makes to wait: its stack may have the line that awaits it. */
+const ofRunner = /^(?:.*(?:node:\S+|\(<anonymous>\))\n)*.*(?:node_modules\/vitest\/|internal\/test_runner\/test:)/
+
 /**
  * The resources that were made since `trackLeaks`.
  *
@@ -78,9 +81,9 @@ export class LeakTracker implements AsyncDisposable {
 
   #leaks(server: Kernel | undefined): Leak[] {
     const isMeant = ({ owner, place, stack }: Resource['maker']) =>
-      // Without either, it is the runtime's or the test runner's. On Node.js 26, stacks of Vitest's own timers have the line that awaits them.
+      // Without either, it is the runtime's or the test runner's.
       (owner?.plugin ?? place) !== undefined &&
-      !/^(?:.*(?:node:\S+|\(<anonymous>\))\n)*.*\/node_modules\/vitest\//.test(stack) &&
+      !ofRunner.test(stack) &&
       (server === undefined || owner?.server === undefined || owner.server === server)
     const found = new Map<string, Leak>()
     const all = [...this.#watched.alive()].filter((one) => one.stays() && isMeant(one.maker))

@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { mkdirSync, mkdtempSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { websocket } from 'framework/plugins/websocket'
@@ -12,6 +13,7 @@ import { type Leak, trackLeaks } from 'framework/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { memoryLogger } from '../../support/kernel.ts'
+import { root } from '../../support/package/tarball.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { startRedis } from '../../support/redis.ts'
 
@@ -289,6 +291,30 @@ test.each([
   expect(await leaks.find()).toEqual([])
   leaks.stop()
 })
+
+test.skipIf(Number.parseInt(process.versions.node, 10) < 22)(
+  'what node:test sets to wait is left out, and what a test sets is not, also by a function that it watches',
+  async () => {
+    const file = join(folder, 'waiting.test.mjs')
+    const modules = pathToFileURL(join(root, 'dist/plugins/testing/index.js')).href
+    writeFileSync(
+      file,
+      `import { test } from 'node:test'
+import { trackLeaks } from ${JSON.stringify(modules)}
+test('waits', async (t) => {
+  await using leaks = trackLeaks({ patience: 0 })
+  t.mock.method(globalThis, 'setInterval')
+  const timers = [setInterval(() => {}, 60_000), setTimeout(() => {}, 60_000)]
+  t.assert.deepEqual((await leaks.find()).map(({ kind }) => kind), ['interval', 'timer'])
+  for (const timer of timers) setTimeout(() => clearTimeout(timer), 200)
+  await t.waitFor(() => leaks.assertNone(), { timeout: 20_000, interval: 20 })
+})
+`,
+    )
+    const { NODE_OPTIONS: _, NODE_TEST_CONTEXT: __, ...env } = process.env
+    await promisify(execFile)(process.execPath, ['--test', file], { env })
+  },
+)
 
 test('nothing is left of a server whose client keeps its connection', async () => {
   await using leaks = trackLeaks({ patience: 30_000 })
