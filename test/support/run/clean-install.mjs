@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { globSync } from 'tinyglobby'
 import { npm } from './process.mjs'
 import { failed, passed } from './summary.mjs'
 
@@ -23,7 +24,22 @@ export async function checkCleanInstall({ root, scratch, deadline, print }) {
   const broken = results.flatMap((output, i) => (output === undefined ? [] : [{ from: jobs[i]?.from, output }]))
   for (const { from, output } of broken)
     print(`npm ci fails in an empty folder with package.json and package-lock.json of ${from}:\n${output}`)
-  return broken.length === 0 ? passed() : failed('npm ci refuses the lock file')
+  // Those of the other folders, which only the long run and benchmarks install, as well.
+  const files = globSync('**/package-lock.json', { cwd: root, ignore: '**/node_modules/**' })
+  const bare = files.flatMap((file) => withoutAddress(join(root, file)).map((path) => `${file}: ${path}`))
+  if (bare.length > 0)
+    print(
+      `without an address ("resolved"):\n${bare.join('\n')}\nWrite the file with omit-lockfile-registry-resolved=false.`,
+    )
+  if (broken.length > 0) return failed('npm ci refuses the lock file')
+  return bare.length > 0 ? failed('a lock file has packages without their address') : passed()
+}
+
+/** @param {string} file */
+function withoutAddress(file) {
+  /** @type {{ packages: Record<string, { resolved?: string }> }} */
+  const { packages } = JSON.parse(readFileSync(file, 'utf8'))
+  return Object.keys(packages).filter((path) => path !== '' && packages[path]?.resolved === undefined)
 }
 
 /** @param {string} folder @param {string} from @param {number} deadline */
@@ -33,11 +49,6 @@ async function installIn(folder, from, deadline) {
     if (!existsSync(join(from, file))) return `${file} is missing`
     copyFileSync(join(from, file), join(folder, file))
   }
-  /** @type {{ packages: Record<string, { resolved?: string }> }} */
-  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
-  const bare = Object.keys(packages).filter((path) => path !== '' && packages[path]?.resolved === undefined)
-  if (bare.length > 0)
-    return `No address ("resolved") in package-lock.json: ${bare.join(', ')}.\nWrite it with omit-lockfile-registry-resolved=false.`
   const options = ['--dry-run', '--strict-allow-scripts', '--prefer-offline', '--no-audit', '--no-fund']
   const result = await npm(['ci', ...options], {
     cwd: folder,
