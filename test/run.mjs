@@ -80,7 +80,7 @@ async function runStep(name, context) {
 
 /** @type {string[]} */
 let missingRuntimes = []
-for (const turn of inTurns(selection.steps)) {
+for (const turn of inTurns(selection.steps, selection.long)) {
   const outcomes = await Promise.all(
     turn.map((name) =>
       summary.step(name, (print) => runStep(name, { root, scratch, deadline, missingRuntimes, print }), {

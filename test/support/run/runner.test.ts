@@ -29,7 +29,7 @@ const { finalLine, Summary } = await load<{ finalLine(totals: Outcome): string; 
 )
 const { countReport } = await load<{ countReport(report: object, code: number, root: string): Outcome }>('./tools.mjs')
 const { parseArguments, inTurns } = await load<{
-  inTurns(steps: string[]): string[][]
+  inTurns(steps: string[], long?: boolean): string[][]
   parseArguments(argv: string[]): { steps: string[]; vitest: string[]; seed: number; long: boolean }
 }>('./selection.mjs')
 const { isInstalled } = await load<{ isInstalled(folder: string): boolean }>('./runtimes.mjs')
@@ -135,6 +135,11 @@ describe('the choice of parts', () => {
       ['types', 'lint', 'install', 'oldest', 'tests'],
     ])
     expect(inTurns(['lint'])).toEqual([[], ['lint']])
+    expect(inTurns(parseArguments(['--long']).steps, true)).toEqual([
+      ['runtimes', 'services', 'build', 'site'],
+      ['tests'],
+      ['oldest'],
+    ])
   })
 
   test('leaves the other groups out of the unit tests', () => {

@@ -21,10 +21,21 @@ const order = ['runtimes', 'services', 'build', 'site', 'types', 'lint', 'instal
 /** What the tests need. */
 const preparation = ['runtimes', 'services', 'build', 'site']
 
-/** The steps that run first, side by side, and those that run side by side after them. @param {string[]} steps */
-export function inTurns(steps) {
+/**
+ * The steps that run first, side by side, and those that run side by side after them. In the long run both suites take many minutes, and one at a
+ * time what has a limit of time keeps it.
+ *
+ * @param {string[]} steps
+ * @param {boolean} [long]
+ */
+export function inTurns(steps, long = false) {
   const isFirst = (/** @type {string} */ name) => preparation.includes(name)
-  return [steps.filter(isFirst), steps.filter((name) => !isFirst(name))]
+  const isLast = (/** @type {string} */ name) => long && name === 'oldest'
+  return [
+    steps.filter(isFirst),
+    steps.filter((name) => !isFirst(name) && !isLast(name)),
+    ...(steps.some(isLast) ? [steps.filter(isLast)] : []),
+  ]
 }
 
 /**
