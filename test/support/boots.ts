@@ -18,6 +18,8 @@ function serverWithAll(redis: string): Server {
     idempotency: { store },
     trustProxy: { trustedProxies: ['127.0.0.1'] },
     rateLimit: { store, limit: 100_000 },
+    // A busy machine is late, too.
+    overload: { maxEventLoopDelay: 60_000 },
     session: { secret: 'a secret of thirty-two characters', store },
     locks: { store },
     storage: { providers: { main: new MemoryStorageProvider() } },

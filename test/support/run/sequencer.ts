@@ -17,6 +17,12 @@ const longest = [
   'test/plugins/database/kills.test.ts',
   'test/plugins/inspector/page.test.ts',
   'test/plugins/testing/bad-plugins.test.ts',
+  // Four minutes and more, in the long run.
+  'test/newcomer.long.test.ts',
+  'test/plugins/database/kills.long.test.ts',
+  'test/plugins/database/leaks.long.test.ts',
+  'test/plugins/pairs.long.test.ts',
+  'test/plugins/queues/kills.long.test.ts',
 ]
 
 /** Files that take ten seconds, most of which they wait. Begun at the end of a run, they would be all that is left of it. */
