@@ -4,7 +4,7 @@ import { outboxKillRounds } from '../../support/outbox-kills.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
-// kills.long.test.ts has two hundred rounds, and MySQL as well, whose statements outbox.test.ts has; SEED repeats those that have failed.
+// kills.long.test.ts has two hundred rounds, and kills-mysql.long.test.ts as many of MySQL, whose statements outbox.test.ts has; SEED repeats those that have failed.
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 30))
 const rounds = Number(process.env.ROUNDS ?? 3)

@@ -19,6 +19,7 @@ const longest = [
   'test/plugins/testing/bad-plugins.test.ts',
   // Four minutes and more, in the long run.
   'test/newcomer.long.test.ts',
+  'test/plugins/database/kills-mysql.long.test.ts',
   'test/plugins/database/kills.long.test.ts',
   'test/plugins/database/leaks.long.test.ts',
   'test/plugins/pairs.long.test.ts',
