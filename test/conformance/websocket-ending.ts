@@ -14,7 +14,7 @@ export interface Ending {
 
 /**
  * Ends a process with SIGTERM that has so many open sockets, ten more whose close handlers take their time, and had a client that left before
- * its upgrade was answered. `closeTimeout` is that of the plugin: a busy machine needs more to send a frame to a thousand clients.
+ * the response to its upgrade. `closeTimeout` is that of the plugin: a busy machine needs more to send a frame to a thousand clients.
  */
 export async function endedBySigterm(target: Target, many: number, closeTimeout = 300): Promise<Ending> {
   const options = { drainWindow: 200, closeTimeout: 60_000, plugins: { websocket: { closeTimeout } } }

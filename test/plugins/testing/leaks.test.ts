@@ -292,6 +292,7 @@ test.each([
   leaks.stop()
 })
 
+// Node.js 20 has no waitFor.
 test.skipIf(Number.parseInt(process.versions.node, 10) < 22)(
   'what node:test sets to wait is left out, and what a test sets is not, also by a function that it watches',
   async () => {

@@ -35,13 +35,14 @@ export function framework(folder: string, argv: readonly string[], env: NodeJS.P
 
 async function run(folder: string, argv: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
   const own = join(folder, 'node_modules/framework')
-  const file = join(existsSync(own) ? own : root, 'dist/cli/index.js')
-  const fresh = processFor(realpathSync(existsSync(own) ? own : root))
+  const build = existsSync(own) ? own : root
+  const file = join(build, 'dist/cli/index.js')
+  const fresh = processFor(realpathSync(build))
   fresh.runs++
   fresh.child.stdin!.write(asLine({ folder, argv, file, env: { ...process.env, ...notInherited, ...env } }))
   const { value, done } = await fresh.lines.next()
   if (done !== true) return JSON.parse(value) as Ended
-  processes.clear()
+  processes.delete(realpathSync(build))
   throw new Error(`the process of the commands has ended: ${argv.join(' ')}`)
 }
 
