@@ -31,13 +31,12 @@ It sends GET to the routes without parameters and opens websockets, or it sends 
     const duration = wholeNumber('duration', flags.duration, 1, 3600) * 1000
     const rate = wholeNumber('rate', flags.rate, 1, 1000)
     const closeTimeout = wholeNumber('close-timeout', flags['close-timeout'], 1, 3600) * 1000
-    const { health } = flags
+    const { health, requests, traffic } = flags
     if (!health.startsWith('/')) throw wrongUsage(`--health takes a path such as /health/ready, not "${health}"`)
     const { runtime, program } = chooseRuntime(folder, runtimeOf(flags.runtime))
     const file = productionFile(folder, runtime, flags.entry)
     const args = productionArguments(runtime, file, 'start', 'rehearse')
     process.env.NODE_ENV ??= 'production'
-    const { requests, traffic } = flags
     if (requests !== undefined && traffic !== undefined) throw wrongUsage('--requests and --traffic exclude each other')
     // An empty name, as of a variable that is not set, is not "none".
     const sent = requests === undefined ? undefined : readRequests(requests)
@@ -57,13 +56,11 @@ const shownHooks = 5
 
 function show({ responses, closing, findings }: Outcome, print: (line: string) => void): void {
   const statuses = Object.entries(responses).map(([status, count]) => `${count} with ${status}`)
-  const slowest = closing.hooks.toSorted((one, other) => (other.ms ?? Infinity) - (one.ms ?? Infinity))
+  const slowest = closing.hooks.toSorted(({ ms: a = Infinity }, { ms: b = Infinity }) => b - a).slice(0, shownHooks)
   const rows = [
     ['responses', statuses.join(', ')],
     ['closing', `${closing.ms} ms, ${closing.ended}`],
-    ...slowest
-      .slice(0, shownHooks)
-      .map(({ name, ms }) => ['', `${ms === undefined ? 'not settled' : `${ms} ms`}: ${name}`]),
+    ...slowest.map(({ name, ms }) => ['', `${ms === undefined ? 'not settled' : `${ms} ms`}: ${name}`]),
     ...findings.map(({ level, count, what }) => [level, `${count} × ${what}`]),
   ]
   printTable(rows, print)

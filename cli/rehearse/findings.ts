@@ -29,10 +29,7 @@ export class Findings {
   }
 
   /** `key` is the same for losses that are alike: the first one stands for all. */
-  add(
-    what: string,
-    { level = 'lost', count = 1, key = what }: Partial<Finding> & { readonly key?: string } = {},
-  ): void {
+  add(what: string, { level = 'lost', count = 1, key = what }: Partial<Finding & { key: string }> = {}): void {
     const known = this.#all.get(key) ?? { level, count: 0, what }
     this.#all.set(key, { ...known, count: known.count + count })
   }

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { isInTime } from '../../kernel/support/within.ts'
 import { memoizedIn } from '../../plugins/shared/values/memoize.ts'
 import { Questions, replyTo } from '../process/channel.ts'
@@ -156,9 +157,15 @@ export function sharedPorts(): SharePort {
 }
 
 async function openOnce(host: string, port: number): Promise<number> {
-  const server = createServer().listen({ host, port, exclusive: true })
-  await once(server, 'listening')
-  const address = server.address() as AddressInfo
+  // Any port is below 32768: systems give those above to any process or connection, which would have it before a worker does.
+  const tried = port || 10_000 + randomInt(20_000)
+  const server = createServer().listen({ host, port: tried, exclusive: true })
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    if (port === 0 && /EADDRINUSE|EACCES/.test(String(error))) return openOnce(host, port)
+    throw error
+  }
   await once(server.close(), 'close')
-  return address.port
+  return tried
 }

@@ -9,6 +9,7 @@ import { Findings } from '../../cli/rehearse/findings.ts'
 import { readRecording } from '../../cli/rehearse/recording.ts'
 import { readRequests, requestsOf } from '../../cli/rehearse/requests.ts'
 import { Traffic } from '../../cli/rehearse/traffic.ts'
+import { sharedPorts } from '../../cli/start/worker.ts'
 import { framework as inOneProcess } from '../support/cli/fresh.ts'
 import {
   application,
@@ -161,6 +162,17 @@ test('a list has requests with and without a body, and websockets', () => {
     { method: 'POST', path: '/orders?draft=%C3%BC', body: '{"book": 1}' },
     { method: 'GET', path: '/live', isSocket: true },
   ])
+})
+
+test('the port of an instance is not one that the system gives to another process before it listens', async () => {
+  const share = sharedPorts()
+  const ports = await Promise.all(Array.from({ length: 200 }, (_, nth) => share('127.0.0.1', 0, nth)))
+  expect(ports.filter((port) => port < 10_000 || port >= 32_768)).toEqual([])
+  const [one] = ports
+  const taken = createServer().listen(one, '127.0.0.1')
+  onTestFinished(() => void taken.close())
+  await once(taken, 'listening')
+  await expect(share('127.0.0.1', one!, 0)).rejects.toThrow('EADDRINUSE')
 })
 
 test.each(['GET', 'DELETE', 'POST'])('the body of %s arrives with its length', async (method) => {
