@@ -108,9 +108,10 @@ describe('disconnect', () => {
   })
 
   const typeDefs = 'type Query { x: Int } type Subscription { tick: Int }'
+  const left = deferred()
   async function* subscribe() {
     yield { tick: 1 }
-    await new Promise(() => {})
+    await left.promise
   }
 
   test('ends subscriptions of GraphQL: over a websocket, and a stream that opens after', async () => {
@@ -148,6 +149,8 @@ describe('disconnect', () => {
     await socket.assertEnded(4401)
     goOn()
     ;(await stream).assertStatus(200)
+    // The server would wait for the generators.
+    left.resolve()
   })
 
   test.skipIf(!hasRedis)('reaches all instances that share a Redis', async () => {

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { MustacheAdapter, memoryQueue, memoryTransport, QueueService, RouteCollection, Server } from 'framework'
 import { definePlugin } from 'framework/kernel'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { gate } from '../../support/queues.ts'
 import { moveSystemClock } from '../../support/system-clock.ts'
 import { eventIn, lookAt, makeServer, servers } from './support.ts'
 
@@ -323,10 +324,11 @@ describe('replay', () => {
 
   test('of a request without a response is given up', async () => {
     const time = moveSystemClock()
+    const ends = gate()
     try {
       const { server } = makeServer()
       let isSlow = false
-      server.get('/', () => (isSlow ? new Promise(() => {}) : 'fine'))
+      server.get('/', () => (isSlow ? ends.opened : 'fine'))
       const look = await lookAt(server)
       await server.inject({ url: '/' })
       isSlow = true
@@ -335,6 +337,8 @@ describe('replay', () => {
       await time.advance(10_000)
       expect((await replayed).cut).toBe('there was no response after 10 seconds')
     } finally {
+      // The server would wait for it.
+      ends.open()
       time.restore()
     }
   })
