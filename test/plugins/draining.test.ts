@@ -62,7 +62,7 @@ const groups = [
     .map((there) => ({ group: 'with servers', kinds: there, needed: there })),
 ]
 
-// Both groups side by side: most of the time they wait for the end of a time limit.
+// Side by side: most of the time they wait for the end of a time limit.
 describe.concurrent.each(groups)('SIGTERM while 50 each of $kinds run, $group', ({ kinds, needed }) => {
   const servers = new Map<Engine, OwnServer>()
   beforeAll(async () => {
@@ -94,12 +94,12 @@ describe.concurrent.each(groups)('SIGTERM while 50 each of $kinds run, $group', 
 
   // queues/process.test.ts has it for the engines with a server.
   if (needed.length === 0)
-    test.sequential('lets all of them end, and the process ends with 0', async () => {
+    test('lets all of them end, and the process ends with 0', async () => {
       const { code, output } = await closed(settings({ ends: true, name: freshName('draining') }))
       expect([code, ended(output)], output.join('\n')).toEqual([0, each(many)])
     })
 
-  test.sequential('lets them end beside a request that hangs', async () => {
+  test('lets them end beside a request that hangs', async () => {
     const { code, output } = await closed(
       settings({ ends: true, hangs: true, closeTimeout: 8_000, name: freshName('draining') }),
     )
@@ -107,7 +107,7 @@ describe.concurrent.each(groups)('SIGTERM while 50 each of $kinds run, $group', 
     expect(output.join('\n')).toContain('1 connections were cut')
   })
 
-  test.sequential('names those that never end, and the process ends with 1', async () => {
+  test('names those that never end, and the process ends with 1', async () => {
     // A quarter is for the close hooks, which share it: of one second, the last of them would have 20 ms.
     const { code, output } = await closed(settings({ ends: false, closeTimeout: 8_000 }))
     const all = output.join('\n')
@@ -121,7 +121,7 @@ describe.concurrent.each(groups)('SIGTERM while 50 each of $kinds run, $group', 
 
   // Whatever runs then, so one of the groups shows it.
   if (needed.length === 0)
-    test.sequential('a second one ends the process at once', async () => {
+    test('a second one ends the process at once', async () => {
       expect((await closed(settings({ ends: false }), 'closing')).code).toBe(143)
     })
 })

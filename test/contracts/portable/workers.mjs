@@ -135,7 +135,7 @@ export const workerCases = [
         if (batch.includes('never')) return new Promise(() => {})
         done += batch.length
       }
-      await endless.subscribeBatch(never, { size: 10, wait: 20, concurrency: 1, timeout: 6000 })
+      await endless.subscribeBatch(never, { size: 10, wait: 20, concurrency: 1, timeout: 3000 })
       await endless.publish('never')
       await t.counts(endless, { failed: 1 })
       await endless.publish('next')

@@ -115,21 +115,27 @@ describe.skipIf(!hasChromium)('in a browser', () => {
   const firstOf = async (page: Page, text: string) =>
     (await page.locator('main .rows a', { hasText: text }).first().getAttribute('href'))!.slice(2)
 
+  /** Open from the first test to the last one: a chart needs two samples, of every five seconds. */
+  let charts: Awaited<ReturnType<typeof open>>
+  const look = async (page: Page, name: string) => {
+    await page.evaluate(() => {
+      for (const one of document.querySelectorAll('details')) one.open = true
+    })
+    const also = async (look: string) => {
+      const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+      expect(background).toBe(look.startsWith('dark') ? 'rgb(13, 17, 23)' : 'rgb(247, 248, 250)')
+      if (shots !== undefined) await page.screenshot({ path: `${shots}/${name}-${look}.png`, fullPage: true })
+    }
+    // One list and one entry at each width: the others have the same layout.
+    const isOfAllWidths = ['requests', 'request'].includes(name)
+    expect([name, await faults(page, { widths: [1280, 800, 390], isOfAllWidths, also })]).toEqual([name, []])
+  }
+
   test('every view holds on a desktop, a tablet and a phone, light and dark', async () => {
     const { page, wrong, see } = await open({})
-    const shot = async (name: string) => {
-      await page.evaluate(() => {
-        for (const one of document.querySelectorAll('details')) one.open = true
-      })
-      const also = async (look: string) => {
-        const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-        expect(background).toBe(look.startsWith('dark') ? 'rgb(13, 17, 23)' : 'rgb(247, 248, 250)')
-        if (shots !== undefined) await page.screenshot({ path: `${shots}/${name}-${look}.png`, fullPage: true })
-      }
-      // One list and one entry at each width: the others have the same layout.
-      const isOfAllWidths = ['requests', 'request'].includes(name)
-      expect([name, await faults(page, { widths: [1280, 800, 390], isOfAllWidths, also })]).toEqual([name, []])
-    }
+    charts = await open({})
+    await charts.page.getByRole('link', { name: 'Metrics' }).click()
+    const shot = (name: string) => look(page, name)
     expect(await see('request')).toContain('POST /orders')
     await shot('requests')
     const [order, failure] = [await firstOf(page, '/orders'), await firstOf(page, '/fails')]
@@ -173,10 +179,6 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await page.getByRole('link', { name: 'Dead letters' }).click()
     await page.waitForSelector('h2:has-text("Dead letters")')
     await shot('panel')
-    await page.getByRole('link', { name: 'Metrics' }).click()
-    await page.waitForSelector('svg.chart', { timeout: 20_000 })
-    expect(await page.locator('main').innerText()).toMatch(/process_resident_memory_bytes\s+[\d.]+ MB/)
-    await shot('metrics')
     expect(await see('log')).toContain('an order was placed')
     expect(await see('cache')).toContain('HIT')
     // What the policy of the email has kept from being loaded is what is expected of it.
@@ -421,5 +423,14 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect(asked).toEqual([])
     await page.context().close()
     tracker.close()
+  })
+
+  test('figures have charts', async () => {
+    const { page, wrong } = charts
+    await page.waitForSelector('svg.chart', { timeout: 20_000 })
+    expect(await page.locator('main').innerText()).toMatch(/process_resident_memory_bytes\s+[\d.]+ MB/)
+    await look(page, 'metrics')
+    expect(wrong).toEqual([])
+    await page.context().close()
   })
 })

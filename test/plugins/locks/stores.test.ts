@@ -17,7 +17,7 @@ const wish = (key: string, more: Partial<LockClaim> = {}): LockClaim => ({
   ...more,
 })
 
-/** What every store of locks promises. Each call of `open` opens it as another process does. */
+/** What every store of locks promises, side by side, as some wait. Each call of `open` opens it as another process does. */
 function promises(open: () => Promise<LockStore>) {
   let store: LockStore
   beforeAll(async () => {
@@ -132,13 +132,13 @@ function promisesOfProcesses(open: () => Promise<LockStore>) {
   })
 }
 
-describe('in memory', () => promises(async () => memoryLocks()))
+describe.concurrent('in memory', () => promises(async () => memoryLocks()))
 
-describe.skipIf(!hasRedis)('in Redis', () => {
+describe('in Redis', { concurrent: true, skip: !hasRedis }, () => {
   let redis: OwnServer
-  const client = () => connectRedis({ url: redis.url }, { feature: 'a test', commandTimeout: 20_000 })
-  const open = async () => {
-    const own = await client()
+  const client = ({ url } = redis) => connectRedis({ url }, { feature: 'a test', commandTimeout: 20_000 })
+  const open = async (server = redis) => {
+    const own = await client(server)
     return redisLocks(own, 'locks', () => own.disconnect())
   }
   beforeAll(async () => {
@@ -148,9 +148,11 @@ describe.skipIf(!hasRedis)('in Redis', () => {
   promises(open)
   promisesOfProcesses(open)
 
-  test('fences rise after the loss of all data, and no key stays for ever', async () => {
-    const store = await open()
-    const own = await client()
+  test('fences rise after the loss of all data, and no key stays for ever', async ({ onTestFinished }) => {
+    const emptied = await startRedis()
+    onTestFinished(() => emptied.stop())
+    const store = await open(emptied)
+    const own = await client(emptied)
     const fence = (await store.acquire(wish('lost'), 0))!
     await own.flushall()
     const next = (await store.acquire(wish('lost'), 0))!
@@ -165,7 +167,7 @@ describe.skipIf(!hasRedis)('in Redis', () => {
   })
 })
 
-describe.skipIf(!hasPostgres)('in Postgres', () => {
+describe('in Postgres', { concurrent: true, skip: !hasPostgres }, () => {
   let postgres: OwnServer
   const open = (more: object = {}) =>
     openPostgresLocks(
@@ -199,7 +201,7 @@ describe.skipIf(!hasPostgres)('in Postgres', () => {
     expect(await store.acquire(wish('pooled'), 0)).toBeGreaterThan(fence)
   })
 
-  test('rows that no one has used for an hour are removed, apart from remembered ticks', async () => {
+  test('rows that no one has used for an hour are removed, apart from remembered ticks', async (t) => {
     const { default: pg } = await import('pg')
     const client = new pg.Client({ connectionString: postgres.url })
     await client.connect()
@@ -216,7 +218,7 @@ describe.skipIf(!hasPostgres)('in Postgres', () => {
     const again = await open({ table })
     await again.acquire(wish('new'), 0)
     const jobs = async () => (await client.query(`select job from ${table} order by job`)).rows.map(({ job }) => job)
-    await expect.poll(jobs).toEqual(['new', 'tick'])
+    await t.expect.poll(jobs).toEqual(['new', 'tick'])
     await again.close?.()
     await client.end()
   })

@@ -1,5 +1,5 @@
 import { type OutageKind, outageOf, outageProxy } from 'framework/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startMosquitto } from '../../support/mosquitto.ts'
 import { expectOutage, type Promised, s3At, type User, users } from '../../support/outages.ts'
 import { startPostgres } from '../../support/postgres.ts'
@@ -76,6 +76,7 @@ const cases = outages.flatMap(({ service, plugins }) =>
   ),
 )
 // They wait for limits of time, side by side.
+vi.setConfig({ maxConcurrency: 10 })
 test.concurrent.for(cases)('%s', async ([, service, kind, open, promised]) => {
   await using proxy = await outageProxy(running.get(service)!.url)
   const user = await open(proxy.url)
@@ -86,11 +87,11 @@ test.concurrent.for(cases)('%s', async ([, service, kind, open, promised]) => {
   }
 })
 
-describe('queues of a real engine, by outageOf', () => {
+describe.concurrent('queues of a real engine, by outageOf', () => {
   const promised = { outcome: 'QueueUnavailableError', limit: 5_000, next: undefined }
   const engines = { Redis: users.bullmq, Postgres: users.pgboss, SQS: users.sqs }
   const all = Object.entries(engines).flatMap(([service, open]) => kinds.map((kind) => [service, kind, open] as const))
-  test.concurrent.for(all)('%s: %s', async ([service, kind, open]) => {
+  test.for(all)('%s: %s', async ([service, kind, open]) => {
     const user = await open(running.get(service)!.url)
     try {
       await expectOutage(user, () => outageOf(user.server!, 'queues', kind), kind, promised)
