@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { definePlugin, RouteCollection, Server } from '../../index.ts'
 import { type RequestTrace, Trace } from '../../kernel/index.ts'
 import { wrapWork } from '../../plugins/shared/work/wrap-work.ts'
+import { gate } from '../support/queues.ts'
 
 const clean: (() => void)[] = []
 afterEach(() => {
@@ -220,17 +221,20 @@ test('a request through fetch whose client has gone ends once, also where its ha
   const count = () => void ends++
   const { asyncEnd } = tracingChannel('framework:request')
   asyncEnd.subscribe(count)
+  const hang = gate()
   try {
     const server = new Server()
     const client = new AbortController()
     server.get('/hang', () => {
       setImmediate(() => client.abort())
-      return new Promise(() => {})
+      return hang.opened
     })
     await server.ready()
     void Promise.resolve(server.fetch(new Request('http://localhost/hang', { signal: client.signal }))).catch(() => {})
     await expect.poll(() => ends).toBe(1)
   } finally {
+    // The end of the file would wait for it.
+    hang.open()
     asyncEnd.unsubscribe(count)
   }
 })

@@ -38,7 +38,6 @@ const waiting = [
   'test/docs.test.ts',
   'test/kernel/runtime/node/idle.test.ts',
   'test/kernel/runtime/node/pipelining.test.ts',
-  'test/kernel/traces.test.ts',
   'test/plugins/cache/data-redis.test.ts',
   'test/plugins/cron/instances.test.ts',
   'test/plugins/cron/lock.test.ts',
