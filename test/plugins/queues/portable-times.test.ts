@@ -10,7 +10,7 @@ import { freshName } from '../../support/queues.ts'
 let time: TestClock
 let server: Server
 beforeEach(async () => {
-  // Handlers that do not end are a part of several tests, and each takes the whole patience; everything else is in memory.
+  // Handlers that do not end, and batches that wait for others, each take the whole patience; everything else is in memory.
   time = testClock('2026-03-28T06:00:00Z', { patience: 200 })
   server = new Server({
     ...{ port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, router: new RouteCollection() },

@@ -6,7 +6,7 @@ const away = queuesOf('away')
 
 test('an engine that is away keeps neither the server from closing nor the process from ending', async () => {
   await each(away, async (one) => {
-    // With its engine alone, in place of those of the other tests.
+    // With its engine alone: the other one has a worker of its own.
     const worker = await startWorker([one.with({ ms: 300 })], [one.engine], { lingers: true })
     await one.queue.publish(1, one.engine.impatiently)
     await one.until(() => one.notes('begin').length === 1, 'the handler')
